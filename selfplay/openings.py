@@ -1,0 +1,185 @@
+"""Randomized openings: the first plies of a game, before anybody thinks.
+
+The opening of a game depends on the seed and the game's index alone. There are three kinds,
+written the same wherever openings are asked for:
+
+    0-20          so many uniformly random plies, the number uniform in the range (or one: `8`)
+    all:4         every position with 4 stones, once each before any comes again
+    file:PATH     the positions of a file, one a line, dealt out in the same way
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from selfplay.board import Board
+from selfplay.enumeration import positions_after
+from selfplay.errors import InputError
+from selfplay.position import Position
+from selfplay.seeding import Stream, derive
+
+MAX_STRATIFIED_PLIES = 8
+_ATTEMPTS = 100
+
+
+class Openings(Protocol):
+    """Where games begin."""
+
+    def opening(self, seed: int, game: int) -> Position:
+        """The position in which this game begins; never one that is over."""
+
+    def distinct(self) -> int | None:
+        """How many different openings there are, mirror images apart; None where unknown."""
+
+
+def parse_openings(text: str, board: Board) -> Openings:
+    """Openings from the notation of this module's head."""
+    kind, _, rest = text.strip().partition(":")
+    if kind == "file" and rest:
+        return read_openings(Path(rest), board)
+    match = re.fullmatch(r"(all:)?(\d{1,3})(?:-(\d{1,3}))?", text.strip())
+    if match is None or (match[1] and match[3]):
+        raise InputError(
+            f"openings are written 0-20 or 8 (random plies), all:4 or file:PATH, not {text!r}"
+        )
+    if match[1]:
+        return every_position(board, int(match[2]))
+    least = int(match[2])
+    return RandomPlies(board, least, int(match[3] or least))
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPlies:
+    """So many uniformly random legal plies, the number uniform from `least` to `most`."""
+
+    board: Board
+    least: int = 0
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least <= self.most:
+            raise InputError(
+                f"an opening has a range of plies such as 0-20, not {self.least}-{self.most}"
+            )
+        if self.most >= self.board.cells:
+            raise InputError(
+                f"an opening of {self.most} plies leaves no game: "
+                f"a {self.board.size} board has {self.board.cells} cells"
+            )
+
+    def opening(self, seed: int, game: int) -> Position:
+        stream = Stream(derive(seed, "opening", game))
+        plies = self.least + stream.below(self.most - self.least + 1)
+        # A game that ends on the way is thrown away whole: what remains is uniform among the
+        # games that do not. Where hardly any last so long, the opening is a ply shorter.
+        while True:
+            for _ in range(_ATTEMPTS):
+                position = _random_plies(self.board, plies, stream)
+                if position is not None:
+                    return position
+            plies -= 1
+
+    def distinct(self) -> int | None:
+        return None
+
+
+def _random_plies(board: Board, plies: int, stream: Stream) -> Position | None:
+    position = Position(board)
+    for _ in range(plies):
+        position = position.play(stream.choice(position.legal_moves))
+        if position.is_over:
+            return None
+    return position
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """Openings from a list: all are dealt, in an order of the seed's, before any comes again."""
+
+    positions: Sequence[Position]
+    _shuffled: dict[tuple[int, int], list[int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def opening(self, seed: int, game: int) -> Position:
+        round_number, place = divmod(game, len(self.positions))
+        order = self._shuffled.get((seed, round_number))
+        if order is None:
+            order = list(range(len(self.positions)))
+            Stream(derive(seed, "deck", round_number)).shuffle(order)
+            self._shuffled.clear()
+            self._shuffled[seed, round_number] = order
+        return self.positions[order[place]]
+
+    def distinct(self) -> int | None:
+        return len({position.key(canonical=True) for position in self.positions})
+
+
+def every_position(board: Board, plies: int) -> Deck:
+    """All positions with so many stones in which the game goes on, mirror images apart."""
+    if plies > MAX_STRATIFIED_PLIES:
+        raise InputError(
+            f"all:{plies} is too many: every position can be dealt out "
+            f"up to all:{MAX_STRATIFIED_PLIES}"
+        )
+    return Deck(positions_after(board, plies, canonical=True, unfinished=True))
+
+
+def read_openings(path: Path, board: Board) -> Deck:
+    """The positions of a file, one a line; empty lines and lines that begin with # are skipped."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise InputError(f"cannot read openings from {path}: {reason}") from None
+    positions = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            position = Position.parse(line, board)
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
+        if position.is_over:
+            raise InputError(f"{path}, line {number}: {line.strip()!r} is a finished game")
+        positions.append(position)
+    if not positions:
+        raise InputError(f"{path} holds no positions")
+    return Deck(positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How the openings of a run spread over the positions there are, mirror images apart."""
+
+    games: int
+    covered: int
+    """Different openings among the games."""
+    distinct: int | None
+    """How many there are; None where nobody knows."""
+    most_repeated: int
+    """How many games have the commonest opening."""
+    by_ply: dict[int, int]
+    """Games by the number of stones in their opening."""
+
+
+def coverage(openings: Openings, seed: int, games: int) -> Coverage:
+    """What the first games of a seed cover."""
+    counts: Counter[int] = Counter()
+    plies: Counter[int] = Counter()
+    for game in range(games):
+        position = openings.opening(seed, game)
+        counts[position.key(canonical=True)] += 1
+        plies[position.ply] += 1
+    return Coverage(
+        games=games,
+        covered=len(counts),
+        distinct=openings.distinct(),
+        most_repeated=max(counts.values(), default=0),
+        by_ply=dict(sorted(plies.items())),
+    )

@@ -1,0 +1,37 @@
+"""Fixtures of all tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# No deadlines: a test never depends on how fast the machine is. The same examples every time.
+settings.register_profile("project", deadline=None, derandomize=True)
+settings.load_profile("project")
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-golden", action="store_true", help="write golden files instead of comparing"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
+    """Compare with a stored result. A new one is a decision: say why in the commit."""
+
+    def compare(name: str, found: Any) -> None:
+        path = GOLDEN / f"{name}.json"
+        text = json.dumps(found, indent=None) + "\n"
+        if request.config.getoption("--write-golden"):
+            path.write_text(text)
+        assert text == path.read_text(), f"{name} is not what it was: see tests/golden"
+
+    return compare

@@ -1,0 +1,42 @@
+import pytest
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("size", "connect", "message"),
+    [
+        ("3x6", 4, "4 to 16 columns, not 3"),
+        ("7x17", 4, "4 to 16 rows, not 17"),
+        ("7", 4, "COLUMNSxROWS"),
+        ("7x6x5", 4, "COLUMNSxROWS"),
+        ("", 4, "COLUMNSxROWS"),
+        ("-7x6", 4, "COLUMNSxROWS"),
+        ("999x999", 4, "columns, not 999"),
+        ("7x6", 2, "from 3 to 6, not 2"),
+        ("7x6", 7, "from 3 to 6, not 7"),
+        ("4x4", 5, "does not fit on a 4x4 board"),
+    ],
+)
+def test_a_bad_board_is_refused(size: str, connect: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Board.parse(size, connect)
+
+
+def test_parse_reads_what_size_writes() -> None:
+    assert Board.parse(Board(16, 9).size, 4) == Board(16, 9, 4)
+
+
+def test_the_layout_is_the_drawn_one() -> None:
+    board = Board()
+    assert board.stride == 7
+    assert [bit for bit in range(49) if board.bottom >> bit & 1] == [0, 7, 14, 21, 28, 35, 42]
+    assert [bit for bit in range(49) if not board.full >> bit & 1] == [6, 13, 20, 27, 34, 41, 48]
+
+
+def test_which_boards_fit_one_word() -> None:
+    assert Board(8, 7).fits_word
+    assert not Board(8, 8).fits_word
+    assert Board(12, 4).fits_word
+    assert not Board(13, 4).fits_word
