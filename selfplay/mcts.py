@@ -1,0 +1,202 @@
+"""Monte Carlo tree search as a player: UCT with proven results and tree reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from time import perf_counter
+from typing import Literal
+
+import numpy as np
+
+from selfplay import uct
+from selfplay.board import Board
+from selfplay.errors import InputError
+from selfplay.players import Decision, refuse_if_over
+from selfplay.position import Position
+from selfplay.seeding import Stream, derive
+from selfplay.state import pack
+
+DEFAULT_ITERATIONS = 10_000
+
+# Iterations between two looks at Ctrl-C, or at the clock.
+_CHUNK = 1 << 15
+_TIMED_CHUNK = 1 << 11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MctsOptions:
+    """How an `mcts` player searches."""
+
+    iterations: int | None = None
+    """What a decision rests on, visits of a reused tree included; 10000 if no time is given."""
+    seconds: float | None = None
+    """Think for so long instead. The same game then need not repeat itself."""
+    exploration: float = sqrt(2)
+    """The weight of the UCT exploration term."""
+    rollout: Literal["win-first", "uniform"] = "win-first"
+    """In rollouts take a win where there is one, else move at random; or always at random."""
+    proven: bool = True
+    """Carry proven wins, draws and losses up the tree."""
+    reuse: bool = True
+    """Keep the part of the tree that the moves of the game lead to."""
+    max_children: int | None = None
+    """How many moves a node considers, chosen at random; all if not given."""
+    memory: int = 2000
+    """What the tree may take, in MB."""
+
+    def __post_init__(self) -> None:
+        if self.seconds is None and self.iterations is None:
+            object.__setattr__(self, "iterations", DEFAULT_ITERATIONS)
+        if self.iterations is not None and self.seconds is not None:
+            raise InputError("mcts takes iterations or seconds, not both")
+        if self.iterations is not None and self.iterations < 1:
+            raise InputError(f"iterations is a number from 1 up, not {self.iterations}")
+        if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
+            raise InputError(f"seconds is a time above 0, not {self.seconds:g}")
+        if not (isfinite(self.exploration) and 0 <= self.exploration <= 1000):
+            raise InputError(f"exploration is a number from 0 to 1000, not {self.exploration:g}")
+        if self.max_children is not None and self.max_children < 1:
+            raise InputError(f"max_children is a number from 1 up, not {self.max_children}")
+        if not 1 <= self.memory <= 64_000:
+            raise InputError(f"memory is a number of MB from 1 to 64000, not {self.memory}")
+
+    def capacity(self, board: Board) -> int:
+        """How many nodes the tree may need; refuses what does not fit the memory."""
+        node = uct.node_bytes(board)
+        room = self.memory * 1_000_000 // node
+        if self.iterations is None:
+            return room
+        # An iteration adds a node at most, and the root was there before.
+        needed = self.iterations + 1
+        if needed > room:
+            raise InputError(
+                f"{needed - 1:,} iterations would need {needed * node / 1e9:,.1f} GB, more than "
+                f"memory={self.memory} MB allows: at most {room - 1:,} fit"
+            )
+        return needed
+
+
+class MctsPlayer:
+    """Searches, and plays the move it has tried most often."""
+
+    def __init__(self, board: Board, options: MctsOptions | None = None) -> None:
+        self.board = board
+        self.options = options or MctsOptions()
+        self._tree = uct.new_tree(board, self.options.capacity(board))
+        self._ledger = self._tree.ledger[0]
+        self._root: Position | None = None
+        self._seed = 0
+        self._compile()
+
+    def _compile(self) -> None:
+        """Have everything compiled before the first decision is timed."""
+        empty = Position(self.board)
+        self._plant(empty, 0)
+        self._grow(pack(empty), 0)
+        uct.descend(self.board, self._tree, 0)
+
+    def new_game(self, seed: int) -> None:
+        self._seed = seed
+        self._root = None
+
+    def decide(self, position: Position) -> Decision:
+        if position.board != self.board:
+            raise InputError(f"this player plays on {self.board}, not on {position.board}")
+        refuse_if_over(position)
+        start = perf_counter()
+        search_seed = derive(self._seed, position.key())
+        if not (self.options.reuse and self._follow(position)):
+            self._plant(position, search_seed)
+        self._root = position
+        rollouts_before = int(self._ledger["rollouts"])
+        self._think(position, start)
+        return self._decision(search_seed, rollouts_before, perf_counter() - start)
+
+    def tree(self) -> uct.Tree:
+        """A copy of the tree behind the last decision."""
+        bounds, counts, ledger = self._tree
+        used = self._ledger["nodes"]
+        return uct.Tree(bounds[:used].copy(), counts[:used].copy(), ledger.copy())
+
+    def _follow(self, position: Position) -> bool:
+        """Move the root of the tree to this position, if it is one or two plies on."""
+        if self._root is None:
+            return False
+        moves = self._root.moves_to(position, at_most=2)
+        return moves is not None and all(
+            uct.descend(self.board, self._tree, move) for move in moves
+        )
+
+    def _think(self, position: Position, start: float) -> None:
+        options, ledger = self.options, self._ledger
+        packed = pack(position)
+        while ledger["proven"] == uct.UNKNOWN:
+            if options.iterations is not None:
+                wanted = min(_CHUNK, options.iterations - int(ledger["visits"]))
+                if wanted <= 0:
+                    return
+            elif options.seconds is not None:
+                wanted = _TIMED_CHUNK
+                if ledger["visits"] > 0 and perf_counter() - start >= options.seconds:
+                    return
+            self._grow(packed, wanted)
+
+    def _plant(self, position: Position, seed: int) -> None:
+        uct.plant(
+            self.board,
+            self._tree,
+            pack(position),
+            np.uint64(seed),
+            self.options.max_children or 0,
+        )
+
+    def _grow(self, packed: uct.Array, iterations: int) -> None:
+        uct.grow(
+            self.board,
+            self._tree,
+            packed,
+            iterations,
+            self.options.exploration,
+            self.options.rollout == "win-first",
+            self.options.proven,
+            self.options.max_children or 0,
+        )
+
+    def _decision(self, seed: int, rollouts_before: int, seconds: float) -> Decision:
+        columns = self.board.columns
+        ledger = self._ledger
+        visits, scores, links = self._tree.counts[0, :, :columns].tolist()
+        wins = tuple(score / 2 for score in scores)
+        proven = tuple(
+            (link & 3) - 2 if self.options.proven and link > 0 and link & 3 else None
+            for link in links
+        )
+        value = tuple(
+            float(result) if result is not None else (2 * won - count) / count if count else None
+            for result, won, count in zip(proven, wins, visits, strict=True)
+        )
+        return Decision(
+            move=_choose(visits, proven, Stream(seed)),
+            visits=tuple(visits),
+            wins=wins,
+            value=value,
+            proven=proven,
+            iterations=int(ledger["visits"]),
+            rollouts=int(ledger["rollouts"]) - rollouts_before,
+            nodes=int(ledger["nodes"]),
+            seconds=seconds,
+        )
+
+
+def _choose(visits: Sequence[int], proven: tuple[int | None, ...], stream: Stream) -> int:
+    """A proven win, else the most visited of the moves that are not proven to lose."""
+
+    def rank(column: int) -> tuple[int, int]:
+        result = proven[column]
+        return (1 if result == 1 else -1 if result == -1 else 0, visits[column])
+
+    tried = [column for column, count in enumerate(visits) if count]
+    best = max(map(rank, tried))
+    return stream.choice([column for column in tried if rank(column) == best])

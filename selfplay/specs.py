@@ -1,0 +1,158 @@
+"""Players by name: the one parser of player specs, and the players that exist.
+
+random                                        a name
+mcts:10000                                    a name and its main option
+mcts:seconds=2,exploration=1.0,proven=off     a name and options
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from selfplay.board import Board
+from selfplay.errors import InputError, did_you_mean
+from selfplay.players import HumanPlayer, Player, RandomPlayer
+from selfplay.position import Position
+
+Ask = Callable[[Position], int]
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The options of players that have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One entry in the list of players."""
+
+    summary: str
+    example: str
+    options: Callable[[], type]
+    build: Callable[[Board, Any, Ask | None], Player]
+    main_option: str | None = None
+    """The option whose name may be left out."""
+
+
+def _build_random(_board: Board, _options: Any, _ask: Ask | None) -> Player:
+    return RandomPlayer()
+
+
+def _build_human(_board: Board, _options: Any, ask: Ask | None) -> Player:
+    if ask is None:
+        raise InputError("a human needs somebody to ask: use one in `selfplay play`")
+    return HumanPlayer(ask)
+
+
+def _build_mcts(board: Board, options: Any, _ask: Ask | None) -> Player:
+    player: Player = import_module("selfplay.mcts").MctsPlayer(board, options)
+    return player
+
+
+# Modules that need compiled code are imported when a player of that kind is asked for.
+KINDS: dict[str, Kind] = {
+    "human": Kind("a person at the keyboard", "human", lambda: NoOptions, _build_human),
+    "random": Kind("any legal move", "random", lambda: NoOptions, _build_random),
+    "mcts": Kind(
+        "Monte Carlo tree search",
+        "mcts:10000",
+        lambda: import_module("selfplay.mcts").MctsOptions,
+        _build_mcts,
+        main_option="iterations",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSpec:
+    """A player as named on a command line, checked but not yet built."""
+
+    name: str
+    options: Any
+
+    @classmethod
+    def parse(cls, text: str) -> PlayerSpec:
+        name, colon, rest = text.strip().partition(":")
+        if name not in KINDS:
+            raise InputError(f"there is no player {name!r}; {did_you_mean(name, KINDS)}")
+        kind = KINDS[name]
+        if colon and not rest.strip():
+            raise InputError(f"player {text!r}: nothing stands behind the colon")
+        options = kind.options()
+        try:
+            return cls(name, options(**_parse_options(rest, options, kind.main_option)))
+        except InputError as error:
+            raise InputError(f"player {text!r}: {error}") from None
+
+    def build(self, board: Board, ask: Ask | None = None) -> Player:
+        """The player itself. `ask` is how a human is asked for a column, 0-based."""
+        try:
+            return KINDS[self.name].build(board, self.options, ask)
+        except InputError as error:
+            raise InputError(f"player {str(self)!r}: {error}") from None
+
+    def __str__(self) -> str:
+        """The shortest spec for this player."""
+        main = KINDS[self.name].main_option
+        given = [
+            (field.name, getattr(self.options, field.name))
+            for field in fields(self.options)
+            if getattr(self.options, field.name) != _default(field)
+        ]
+        words = [
+            _format(value) if key == main else f"{key}={_format(value)}"
+            for key, value in sorted(given, key=lambda item: item[0] != main)
+        ]
+        return f"{self.name}:{','.join(words)}" if words else self.name
+
+
+def _default(field: Any) -> Any:
+    return None if field.default is MISSING else field.default
+
+
+def _format(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _parse_options(text: str, options: type, main_option: str | None) -> dict[str, Any]:
+    types = get_type_hints(options)
+    parsed: dict[str, Any] = {}
+    for place, part in enumerate(text.split(",") if text.strip() else []):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not equals:
+            if place > 0 or main_option is None:
+                raise InputError(
+                    f"{part.strip()!r} is not an option: options are written key=value"
+                )
+            key, value = main_option, key
+        if key not in types:
+            known = did_you_mean(key, types) if types else "this player has none"
+            raise InputError(f"there is no option {key!r}; {known}")
+        if key in parsed:
+            raise InputError(f"option {key} is given twice")
+        parsed[key] = _parse_value(key, value, types[key])
+    return parsed
+
+
+def _parse_value(key: str, text: str, annotation: Any) -> Any:
+    choices = [member for member in get_args(annotation) if member is not NoneType]
+    if get_origin(annotation) is Literal:
+        if text not in choices:
+            raise InputError(f"{key} is one of {', '.join(choices)}, not {text!r}")
+        return text
+    kind = choices[0] if choices else annotation
+    if kind is bool:
+        if text not in ("on", "off"):
+            raise InputError(f"{key} is on or off, not {text!r}")
+        return text == "on"
+    try:
+        return kind(text)
+    except ValueError:
+        what = "a whole number" if kind is int else "a number"
+        raise InputError(f"{key} is {what}, not {text!r}") from None
