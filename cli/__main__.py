@@ -1,0 +1,5 @@
+"""`python -m cli` is `selfplay`."""
+
+from cli.main import main
+
+main()

@@ -1,0 +1,95 @@
+"""Boards, bars and tables, as all commands draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO
+
+from rich.console import Console
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from selfplay.players import Decision
+from selfplay.position import FIRST, SECOND, SYMBOLS, Position
+
+PLAYER_STYLES = {FIRST: Style(color="red", bold=True), SECOND: Style(color="yellow", bold=True)}
+PLAYER_NAMES = {FIRST: "X", SECOND: "O"}
+RESULT_NAMES = {1: "win", 0: "draw", -1: "loss"}
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """Where to draw. Colours vanish with NO_COLOR and where no terminal looks on."""
+    return Console(file=stream, highlight=False, soft_wrap=True)
+
+
+def board_text(position: Position, *, last: int | None = None) -> Text:
+    """The board with its columns numbered; the stone that was played last is marked."""
+    board = position.board
+    width = len(str(board.columns)) + 1
+    cells = position.cells()
+    marked = None
+    if last is not None:
+        marked = next(i for i in range(last, board.cells, board.columns) if cells[i])
+    text = Text()
+    for index, code in enumerate(cells):
+        symbol = SYMBOLS[code]
+        style = PLAYER_STYLES.get(code, Style(dim=True))
+        if index == marked:
+            style += Style(reverse=True)
+        text.append(" " * (width - 1)).append(symbol, style)
+        if index % board.columns == board.columns - 1:
+            text.append("\n")
+    text.append("".join(str(c + 1).rjust(width) for c in range(board.columns)))
+    return text
+
+
+def bar(share: float, width: int, *, unicode: bool) -> str:
+    """A bar of up to `width` cells for a share from 0 to 1."""
+    if not unicode:
+        return "#" * round(share * width)
+    eighths = round(share * width * 8)
+    return _EIGHTHS[8] * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def has_unicode(console: Console) -> bool:
+    return (
+        console.encoding.lower().replace("-", "").startswith("utf") and not console.legacy_windows
+    )
+
+
+def decision_table(decision: Decision, target: Console) -> Table:
+    """What a player knows of each column: visits as bars, value, what is proven."""
+    visits = decision.visits or ()
+    columns = len(visits or decision.value or ())
+    total = max(1, sum(visits))
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("column", justify="right")
+    table.add_column("visits", justify="right")
+    table.add_column("", width=24, no_wrap=True)
+    table.add_column("value", justify="right")
+    table.add_column("proven")
+    for column in range(columns):
+        value = decision.value[column] if decision.value else None
+        proven = decision.proven[column] if decision.proven else None
+        table.add_row(
+            f"{'>' if column == decision.move else ' '} {column + 1}",
+            f"{visits[column]:,}" if visits else "",
+            bar(visits[column] / total, 24, unicode=has_unicode(target)) if visits else "",
+            "" if value is None else f"{value:+.3f}",
+            "" if proven is None else RESULT_NAMES[proven],
+            style=Style(bold=True) if column == decision.move else None,
+        )
+    return table
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table of results: the first column on the left, as is one without a title."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for number, title in enumerate(header):
+        table.add_column(title, justify="right" if number and title else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table

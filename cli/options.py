@@ -1,0 +1,22 @@
+"""Options that mean the same in every command that has them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from selfplay.board import Board
+
+BoardSize = Annotated[
+    str, typer.Option("--board", metavar="COLUMNSxROWS", help="The board, from 4x4 to 16x16.")
+]
+Connect = Annotated[
+    int, typer.Option("--connect", metavar="K", help="How many in a line win, 3 to 6.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="All randomness comes from this number.")]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]
+
+
+def board_from(size: str, connect: int) -> Board:
+    return Board.parse(size, connect)

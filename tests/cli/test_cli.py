@@ -1,0 +1,267 @@
+"""The command line as people and programs meet it: real processes, a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pexpect
+import pytest
+
+from cli.main import app
+
+SELFPLAY = [sys.executable, "-m", "cli"]
+
+
+def run(
+    *arguments: str, stdin: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SELFPLAY, *arguments],
+        input=stdin,
+        stdin=None if stdin is not None else subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def json_lines(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+COMMANDS = [command.name for command in app.registered_commands]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["analyse", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from cli.main import main\n"
+        f"sys.argv[1:] = {arguments!r}\n"
+        "try:\n    main()\n"
+        "finally:\n"
+        "    heavy = {'ray', 'numba', 'numpy', 'pyarrow', 'pandas', 'rich'} & set(sys.modules)\n"
+        "    print('loaded', sorted(heavy), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "loaded []\n"
+    assert "selfplay" in done.stdout.lower()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example_that_runs(command: str) -> None:
+    text = run(command, "--help").stdout
+    examples = [line.split("Example: ")[1] for line in text.splitlines() if "Example: " in line]
+    assert len(examples) == 1
+    words = examples[0].split()
+    assert words[:2] == ["selfplay", command]
+    done = run(*words[1:], stdin="q\n")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_installed_command_is_the_module() -> None:
+    installed = os.path.join(os.path.dirname(sys.executable), "selfplay")
+    for arguments in (["--version"], ["--help"]):
+        outputs = {
+            subprocess.run([*command, *arguments], capture_output=True, text=True).stdout
+            for command in ([installed], SELFPLAY)
+        }
+        assert len(outputs) == 1
+
+
+def test_shell_completion_knows_the_commands() -> None:
+    done = run(_SELFPLAY_COMPLETE="complete_bash", COMP_WORDS="selfplay ana", COMP_CWORD="1")
+    assert done.stdout.split() == ["analyse"]
+
+
+def test_analyse_writes_json() -> None:
+    done = run("analyse", "44352", "", "--player", "mcts:500", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = json_lines(done.stdout)
+    assert (first["position"], second["position"]) == ("44352", "")
+    assert first["move"] == 0
+    assert first["proven"] == [None, -1, -1, -1, -1, -1, -1]
+    assert sum(second["visits"]) == second["iterations"] == 500  # type: ignore[arg-type]
+    for record in (first, second):
+        assert record.keys() >= {
+            "position", "move", "value", "visits", "proven", "iterations", "seconds",
+        }  # fmt: skip
+
+
+def test_analyse_reads_stdin_and_names_bad_lines() -> None:
+    done = run("analyse", "--player", "mcts:50", "--json", stdin="44\n\n48\nx\n12121213\n444444\n")
+    assert done.returncode == 1
+    assert [record["position"] for record in json_lines(done.stdout)] == ["44", "", "444444"]
+    problems = done.stderr.splitlines()
+    assert [problem.split(":")[1] for problem in problems] == [" line 3", " line 4", " line 5"]
+
+
+def test_analyse_is_deterministic() -> None:
+    def decisions(seed: str) -> list[object]:
+        done = run("analyse", "--player", "mcts:300", "--json", "--seed", seed, stdin="4\n44\n")
+        return [record["visits"] for record in json_lines(done.stdout)]
+
+    assert decisions("1") == decisions("1") != decisions("2")
+
+
+def test_analyse_draws_the_board_and_bars() -> None:
+    done = run("analyse", "44352", "--player", "mcts:500")
+    assert ". X X X O . ." in done.stdout
+    assert "O to move; mcts:500 plays column 1" in done.stdout
+    assert "█" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_without_unicode_bars_are_plain() -> None:
+    done = run("analyse", "44352", "--player", "mcts:500", PYTHONIOENCODING="ascii")
+    assert "####" in done.stdout
+    assert done.returncode == 0
+
+
+def test_analyse_on_another_board() -> None:
+    done = run("analyse", "1,12", "--board", "12x9", "--player", "mcts:50", "--json")
+    (record,) = json_lines(done.stdout)
+    assert len(record["visits"]) == 12  # type: ignore[arg-type]
+
+
+def test_openings_feed_analyse() -> None:
+    openings = run("openings", "0-6", "--games", "4", "--seed", "3")
+    assert len(openings.stdout.splitlines()) == 4
+    done = run("analyse", "--player", "random", "--json", stdin=openings.stdout)
+    assert [r["position"] for r in json_lines(done.stdout)] == openings.stdout.splitlines()
+
+
+def test_openings_report_their_coverage() -> None:
+    done = run("openings", "all:2", "--games", "50", "--coverage", "--json")
+    (record,) = json_lines(done.stdout)
+    assert (record["covered"], record["distinct"], record["most_repeated"]) == (25, 25, 2)
+    assert (
+        "25 of 25 different openings"
+        in run("openings", "all:2", "--games", "50", "--coverage").stdout
+    )
+
+
+BAD_INPUT = [
+    (["analyse", "48"], "column 8 is not on the board"),
+    (["analyse", "44x"], "write the columns played as digits"),
+    (["analyse", "1111111"], "column 1 is full"),
+    (["analyse", "1212121"], "the game is over"),
+    (["analyse", "--board", "3x3"], "4 to 16 columns, not 3"),
+    (["analyse", "--board", "17x6"], "4 to 16 columns, not 17"),
+    (["analyse", "--board", "big"], "COLUMNSxROWS"),
+    (["analyse", "--connect", "7"], "from 3 to 6, not 7"),
+    (["analyse", "--connect", "four"], "--connect"),
+    (["analyse", "--player", "mcts:0"], "from 1 up, not 0"),
+    (["analyse", "--player", "mcts:-1"], "from 1 up, not -1"),
+    (["analyse", "--player", "mcts:1000000000000"], "would need 160,000.0 GB"),
+    (["analyse", "--player", "mtcs:100"], "did you mean 'mcts'?"),
+    (["analyse", "--player", "mcts:iteration=5"], "did you mean 'iterations'?"),
+    (["analyse", "--player", "mcts:seconds=0"], "above 0, not 0"),
+    (["analyse", "--player", "mcts:seconds=nan"], "above 0, not nan"),
+    (["analyse", "--player", "human"], "needs somebody to ask"),
+    (["analyse", "--seed", "one"], "--seed"),
+    (["analyse", "--payer", "random"], "--payer"),
+    (["analise"], "analise"),
+    (["openings", "20-0"], "not 20-0"),
+    (["openings", "file:nowhere.txt"], "No such file"),
+    (["openings", "--games", "0"], "--games"),
+    (["play", "--x", "nobody"], "there is no player 'nobody'"),
+    (["play", "--opening", "0-99"], "leaves no game"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_INPUT, ids=lambda v: str(v)[:40])
+def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> None:
+    done = run(*arguments, stdin="44\n")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("selfplay: ")
+    assert message in line
+    assert done.stdout == ""
+    assert done.returncode == 2
+
+
+def test_debug_shows_the_traceback() -> None:
+    done = run("--debug", "analyse", "48")
+    assert "Traceback" in done.stderr
+    assert done.returncode == 1
+
+
+def test_a_reader_that_leaves_is_no_fault() -> None:
+    command = " ".join([*SELFPLAY, "openings", "--games", "20000", "|", "head", "-1"])
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_game_through_a_pipe() -> None:
+    done = run("play", "--o", "random", stdin="4\nx\n9\n4\n4\n4\n4\n4\n3\n")
+    assert done.returncode == 0
+    assert "a column is a number from 1 to 7" in done.stderr
+    assert "there is no column 9" in done.stderr
+    assert "X, your column: " in done.stdout
+    assert "The game so far: 4" in done.stdout
+
+
+def test_two_players_play_the_same_game_for_the_same_seed() -> None:
+    def game(seed: str) -> str:
+        done = run("play", "--x", "mcts:200", "--o", "random", "--opening", "2", "--seed", seed)
+        return done.stdout.splitlines()[-1]
+
+    assert game("1").startswith("The game: ")
+    assert game("1") == game("1") != game("2")
+
+
+def terminal(arguments: Sequence[str]) -> pexpect.spawn:
+    return pexpect.spawn(
+        sys.executable,
+        ["-m", "cli", *arguments],
+        encoding="utf-8",
+        dimensions=(24, 80),
+        timeout=60,
+    )
+
+
+def test_a_game_in_a_terminal() -> None:
+    child = terminal(["play", "--o", "random", "--seed", "5"])
+    for column in "444":
+        child.expect("X, your column: ")
+        child.sendline(column)
+        child.expect("O .*random.* plays column")
+    child.expect("X, your column: ")
+    child.sendline("q")
+    child.expect("The game so far: 4.4.4")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_ctrl_c_leaves_in_order() -> None:
+    child = terminal(["play", "--o", "random"])
+    child.expect("X, your column: ")
+    child.sendintr()
+    child.expect("selfplay: interrupted")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+
+
+def test_ctrl_c_ends_a_long_search() -> None:
+    process = subprocess.Popen(
+        [*SELFPLAY, "play", "--x", "mcts:seconds=1000", "--o", "random"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().split() == ["."] * 7  # the board is there, X thinks
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert errors == "selfplay: interrupted\n"
+    assert process.returncode == 130
