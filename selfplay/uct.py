@@ -80,7 +80,7 @@ def new_tree(board: Board, capacity: int) -> Tree:
     )
 
 
-# ln n by the seven leading bits of n below its first: right to 1 part in 500.
+# ln n by the seven leading bits of n below its first: right to 1 part in 1,000.
 _BITS = 7
 
 

@@ -1,0 +1,66 @@
+# Short verbs. The first that needs it makes .venv and installs the tested versions into it.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help quickstart test check format bench check-lowest check-wheel clean
+
+help:  ## what there is to do
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
+
+quickstart: .venv/installed  ## install, look at a position, watch a game, and how to go on
+	$(BIN)/selfplay analyse 44352 --player mcts:100000
+	$(BIN)/selfplay play --x mcts:10000 --o mcts:1000 --opening 2-6 --seed 1
+	@echo
+	@echo "Ready. Play against it:           $(BIN)/selfplay play"
+	@echo "What it thinks of a position:     $(BIN)/selfplay analyse 4453"
+	@echo "Everything else:                  $(BIN)/selfplay --help"
+
+test: .venv/test  ## run the tests
+	$(BIN)/pytest -q
+
+check: .venv/dev  ## lint, types and tests: what has to pass
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q
+
+format: .venv/dev  ## put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/bench  ## benchmarks, beside OpenSpiel's C++
+	$(BIN)/python -m bench
+
+check-lowest:  ## the tests with the lowest versions that pyproject.toml allows
+	rm -rf .venv-lowest
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install -q -c constraints-lowest.txt -e '.[test]'
+	.venv-lowest/bin/pytest -q
+
+check-wheel: .venv/test  ## build the wheel and use it from an empty folder
+	rm -rf .venv-wheel dist
+	$(BIN)/pip wheel -q --no-deps -w dist .
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/pip install -q -c constraints.txt dist/selfplay-*.whl
+	cd dist && echo 44352 | ../.venv-wheel/bin/selfplay analyse --json
+
+clean:  ## remove what the verbs above have made
+	rm -rf .venv .venv-lowest .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per set of extras; a change of either file installs anew.
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed; this is $$($(PYTHON) --version)."; \
+		  echo "Name another one:  make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+.venv/test .venv/dev .venv/bench: .venv/%: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[$*]'
+	@touch $@
