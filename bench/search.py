@@ -40,8 +40,8 @@ def _searches(iterations: int) -> Table:
     )
 
 
-def _search(options: MctsOptions, board: Board | None = None) -> Callable[[], float]:
-    board = board or Board()
+def _search(options: MctsOptions) -> Callable[[], float]:
+    board = Board()
     player = MctsPlayer(board, options)
     seeds = iter(range(1 << 30))
 

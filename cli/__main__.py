@@ -1,5 +1,5 @@
 """`python -m cli` is `selfplay`."""
 
-from cli.main import main
+from cli import main
 
 main()

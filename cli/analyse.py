@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import BoardSize, Connect, Json, Seed, board_from
+from cli.options import BoardSize, Connect, Json, Seed
 from cli.players import build
 from cli.positions import for_each_position
+from selfplay.board import Board
 
 if TYPE_CHECKING:
     from selfplay.players import Decision
     from selfplay.position import Position
+    from selfplay.specs import PlayerSpec
 
 
 def analyse(
@@ -42,7 +44,7 @@ def analyse(
     """
     from selfplay.specs import PlayerSpec
 
-    geometry = board_from(board, connect)
+    geometry = Board.parse(board, connect)
     spec = PlayerSpec.parse(player)
     thinker = build(spec, geometry)
 
@@ -50,17 +52,23 @@ def analyse(
         thinker.new_game(seed)
         decision = thinker.decide(position)
         if as_json:
-            print(json.dumps(as_record(text, decision)), flush=True)
+            print(json.dumps(as_record(text, spec, geometry, seed, decision)), flush=True)
         else:
             show(position, str(spec), decision)
 
     raise typer.Exit(for_each_position(positions, geometry, act))
 
 
-def as_record(text: str, decision: Decision) -> dict[str, object]:
+def as_record(
+    text: str, player: PlayerSpec, board: Board, seed: int, decision: Decision
+) -> dict[str, object]:
     """A decision in the words of `--json`."""
     return {
         "position": text,
+        "board": board.size,
+        "connect": board.connect,
+        "player": str(player),
+        "seed": seed,
         "move": decision.move,
         "value": decision.value,
         "visits": decision.visits,

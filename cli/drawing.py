@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import IO
 
 from rich.console import Console
 from rich.style import Style
@@ -20,9 +19,9 @@ RESULT_NAMES = {1: "win", 0: "draw", -1: "loss"}
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def console(stream: IO[str] | None = None) -> Console:
+def console() -> Console:
     """Where to draw. Colours vanish with NO_COLOR and where no terminal looks on."""
-    return Console(file=stream, highlight=False, soft_wrap=True)
+    return Console(highlight=False, soft_wrap=True)
 
 
 def board_text(position: Position, *, last: int | None = None) -> Text:

@@ -14,7 +14,7 @@ from selfplay.errors import InputError
 
 app = typer.Typer(
     name="selfplay",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Connect Four: self-play, search and data that can be trusted.",
@@ -24,7 +24,9 @@ app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
 app.command("openings")(openings.openings)
 
-BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+_LONGEST_MESSAGE = 500
 
 
 def _print_version(wanted: bool) -> None:
@@ -35,6 +37,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of anything that goes wrong.")
     ] = False,
@@ -44,41 +47,64 @@ def root(
     ] = False,
 ) -> None:
     """Connect Four: self-play, search and data that can be trusted."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
-def main() -> NoReturn:
+def run() -> NoReturn:
     """Run the command line. What goes wrong ends in one line on stderr and an exit code:
     2 for bad input, 1 for a failure, 130 after Ctrl-C."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever called
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     debug = "--debug" in sys.argv[1:2]
     try:
         code = app(prog_name="selfplay", standalone_mode=False)
-        # Only now does a reader that went away make itself known.
+        # Only now does a reader that went away, or a full disk, make itself known.
         sys.stdout.flush()
-    except (InputError, typer.TyperException) as error:
-        if debug:
-            raise
-        if isinstance(error, typer.TyperException):
-            _fail(error.format_message() or "see `selfplay --help`", error.exit_code)
-        _fail(str(error), BAD_INPUT)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         code = INTERRUPTED
-    except BrokenPipeError:
-        # The reader of a pipe went away, as `head` does: nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = FAILED
     except Exception as error:
         if debug:
             raise
-        _fail(
-            f"{type(error).__name__}: {error} (this is a fault of the program: "
-            "`selfplay --debug …` shows where)",
-            FAILED,
-        )
+        _explain(error)
     if code == INTERRUPTED:
         _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _explain(error: Exception) -> NoReturn:
+    match error:
+        case InputError():
+            _fail(str(error), BAD_INPUT)
+        case typer.TyperException():
+            _fail(error.format_message() or "see `selfplay --help`", error.exit_code)
+        case BrokenPipeError():
+            # The reader of a pipe went away, as `head` does: nobody is left to tell.
+            _give_up_stdout()
+            sys.exit(FAILED)
+        case OSError():
+            _give_up_stdout()
+            where = f" ({error.filename})" if error.filename else ""
+            _fail(f"{error.strerror or error}{where}", FAILED)
+        case MemoryError():
+            _fail("this machine does not have the memory", FAILED)
+        case _:
+            _fail(
+                f"{type(error).__name__}: {error} (this is a fault of the program: "
+                "`selfplay --debug …` shows where)",
+                FAILED,
+            )
+
+
+def _give_up_stdout() -> None:
+    """Have what is still to be written go nowhere, not fail once more at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(message: str, code: int) -> NoReturn:
-    print("selfplay:", " ".join(message.split()), file=sys.stderr)
+    line = " ".join(message.split())
+    if len(line) > _LONGEST_MESSAGE:
+        line = f"{line[:_LONGEST_MESSAGE]}…"
+    print("selfplay:", line, file=sys.stderr)
     sys.exit(code)

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cli.options import BoardSize, Connect, Json, Seed, board_from
+from cli.options import BoardSize, Connect, Json, Seed
+from selfplay.board import Board
 
 
 def openings(
@@ -18,7 +19,9 @@ def openings(
             help="0-20 or 8: random plies; all:4: every position with 4 stones; file:PATH.",
         ),
     ] = "0-20",
-    games: Annotated[int, typer.Option("--games", min=1, help="How many games.")] = 10,
+    games: Annotated[
+        int, typer.Option("--games", min=1, max=1_000_000_000, help="How many games.")
+    ] = 10,
     board: BoardSize = "7x6",
     connect: Connect = 4,
     seed: Seed = 0,
@@ -34,7 +37,7 @@ def openings(
     from selfplay.openings import coverage as measure
     from selfplay.openings import parse_openings
 
-    dealt = parse_openings(opening, board_from(board, connect))
+    dealt = parse_openings(opening, Board.parse(board, connect))
     if not coverage:
         for game in range(games):
             position = dealt.opening(seed, game)

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from selfplay.board import Board
-
 BoardSize = Annotated[
     str, typer.Option("--board", metavar="COLUMNSxROWS", help="The board, from 4x4 to 16x16.")
 ]
@@ -16,7 +14,3 @@ Connect = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", help="All randomness comes from this number.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]
-
-
-def board_from(size: str, connect: int) -> Board:
-    return Board.parse(size, connect)

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from selfplay.board import Board
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 from selfplay.position import Position
+
+LONGEST_LINE = 4096
 
 
 def for_each_position(
@@ -22,19 +24,33 @@ def for_each_position(
     if not arguments and sys.stdin.isatty():
         arguments = [""]
     if arguments:
-        for position in [Position.parse(text, board) for text in arguments]:
-            act(position.notation or "", position)
+        for text, position in [(text, _unfinished(text, board)) for text in arguments]:
+            act(text.strip(), position)
         return 0
     code = 0
-    for number, text in enumerate(_lines(), 1):
+    for number, line in enumerate(_lines(), 1):
         try:
-            act(text, Position.parse(text, board))
+            if len(line) > LONGEST_LINE:
+                raise InputError(f"longer than {LONGEST_LINE} characters: not a position")
+            text = line.decode("utf-8-sig", "replace").strip()
+            act(text, _unfinished(text, board))
         except InputError as error:
             print(f"selfplay: line {number}: {error}", file=sys.stderr, flush=True)
             code = 1
     return code
 
 
-def _lines() -> Iterator[str]:
-    for line in sys.stdin.buffer:
-        yield line.decode("utf-8", "replace").strip()
+def _unfinished(text: str, board: Board) -> Position:
+    position = Position.parse(text, board)
+    if position.is_over:
+        raise InputError(f"{quoted(text.strip())}: the game is over, there is nothing to decide")
+    return position
+
+
+def _lines() -> Iterator[bytes]:
+    """The lines of stdin; of one that is too long, just enough to show it."""
+    while line := sys.stdin.buffer.readline(LONGEST_LINE + 1):
+        end = line
+        while len(end) > LONGEST_LINE and not end.endswith(b"\n"):
+            end = sys.stdin.buffer.readline(LONGEST_LINE + 1)
+        yield line

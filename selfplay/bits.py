@@ -31,27 +31,18 @@ def leading_zeros(_context: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def float_bits(_context: Any, number: Any) -> Any:
-    """The bits of a float32 as an int32. Among numbers from 0 up, they are in the same order."""
-
-    def generate(_: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(32))
-
-    return types.int32(types.float32), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def highest_lane(_context: Any, board: Any, rows: Any, at: Any, weight: Any, ties: Any) -> Any:
+def highest_lane(_context: Any, board: Any, rows: Any, at: Any, weight: Any, turn: Any) -> Any:
     """The lane in which rows[at, 0] + weight * rows[at, 1] is highest, all lanes at once.
 
-    `rows` is float32 [n, 2, lanes]. The bits of a float that is not negative are in its order
-    as integers, and any negative is below them: the lowest bits make room for the lane's
-    number, xor `ties`, and one maximum over integers finds value and lane together.
+    `rows` is float32 [n, 2, lanes]; of equal lanes the last wins, counted round the columns
+    from `turn` on. The bits of a float that is not negative are in its order as integers, and
+    any negative is below them: the lowest bits make room for the lane's number, and one maximum
+    over integers finds value and lane together.
     """
-    lanes = board.board.lanes
+    lanes, columns = board.board.lanes, board.board.columns
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _, rows, at, weight, ties = args
+        _, rows, at, weight, turn = args
         word, single = ir.IntType(32), ir.FloatType()
         words, singles = ir.VectorType(word, lanes), ir.VectorType(single, lanes)
 
@@ -60,6 +51,10 @@ def highest_lane(_context: Any, board: Any, rows: Any, at: Any, weight: Any, tie
             first = builder.insert_element(nothing, scalar, ir.Constant(word, 0))
             return builder.shuffle_vector(first, nothing, ir.Constant(words, [0] * lanes))
 
+        def minus_a_round(number: Any, constant: Any) -> Any:
+            beyond = builder.icmp_signed(">=", number, constant(columns))
+            return builder.select(beyond, builder.sub(number, constant(columns)), number)
+
         data = context.make_array(signature.args[1])(context, builder, rows).data
         start = builder.mul(at, ir.Constant(at.type, 2 * lanes))
         vectors = builder.bitcast(builder.gep(data, [start]), singles.as_pointer())
@@ -67,14 +62,19 @@ def highest_lane(_context: Any, board: Any, rows: Any, at: Any, weight: Any, tie
         slope = builder.load(builder.gep(vectors, [ir.Constant(word, 1)]), align=4)
         value = builder.fadd(base, builder.fmul(slope, everywhere(weight, singles)))
         coarse = builder.and_(builder.bitcast(value, words), ir.Constant(words, [-lanes] * lanes))
-        number = ir.Constant(words, list(range(lanes)))
-        keys = builder.or_(coarse, builder.xor(number, everywhere(ties, words)))
+        lane = ir.Constant(words, list(range(lanes)))
+        turned = minus_a_round(
+            builder.add(lane, everywhere(turn, words)),
+            lambda n: ir.Constant(words, [n] * lanes),
+        )
+        keys = builder.or_(coarse, builder.and_(turned, ir.Constant(words, [lanes - 1] * lanes)))
         maximum = cgutils.get_or_insert_function(
             builder.module,
             ir.FunctionType(word, [words]),
             f"llvm.vector.reduce.smax.v{lanes}i32",
         )
-        best = builder.xor(builder.call(maximum, [keys]), ties)
-        return builder.and_(best, ir.Constant(word, lanes - 1))
+        best = builder.and_(builder.call(maximum, [keys]), ir.Constant(word, lanes - 1))
+        back = builder.add(builder.sub(best, turn), ir.Constant(word, columns))
+        return minus_a_round(back, lambda n: ir.Constant(word, n))
 
     return types.int32(board, rows, types.int64, types.float32, types.int32), generate

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 
 WORD_BITS = 64
 SIZES = range(4, 17)
@@ -47,6 +48,12 @@ class Board:
     """Every cell."""
 
     def __post_init__(self) -> None:
+        for name in ("columns", "rows", "connect"):
+            # Numbers out of an array overflow where a set of cells is built: take their values.
+            try:
+                object.__setattr__(self, name, index(getattr(self, name)))
+            except TypeError:
+                raise InputError(f"{name} is a whole number, not {getattr(self, name)!r}") from None
         for name, value in (("columns", self.columns), ("rows", self.rows)):
             if value not in SIZES:
                 raise InputError(f"a board has {SIZES[0]} to {SIZES[-1]} {name}, not {value}")
@@ -65,9 +72,9 @@ class Board:
     @classmethod
     def parse(cls, size: str, connect: int = 4) -> Board:
         """A board from its size as people write it, columns x rows: `7x6`."""
-        match = re.fullmatch(r"\s*(\d{1,3})\s*[xX×]\s*(\d{1,3})\s*", size)
+        match = re.fullmatch(r"\s*([0-9]{1,3})\s*[xX×]\s*([0-9]{1,3})\s*", size)
         if match is None:
-            raise InputError(f"a board is written COLUMNSxROWS, such as 7x6, not {size!r}")
+            raise InputError(f"a board is written COLUMNSxROWS, such as 7x6, not {quoted(size)}")
         return cls(int(match[1]), int(match[2]), connect)
 
     @property
@@ -100,7 +107,8 @@ class Board:
 
 
 # `Any` below stands for an int, an array of them, or a compiled word; and for a `Board` or
-# what the compiler knows of one.
+# what the compiler knows of one. No shift may reach the 64 bits of a word: the longest is
+# (connect - 1) * (stride + 1), which is less wherever a line fits across a board that fits.
 
 
 def has_line(board: Any, stones: Any) -> Any:
@@ -109,6 +117,8 @@ def has_line(board: Any, stones: Any) -> Any:
     lines = stones & (stones >> 1)
     for i in range(2, board.connect):
         lines &= stones >> i
+    if board.connect > board.columns:
+        return lines
     for step in range(stride - 1, stride + 2):
         line = stones & (stones >> step)
         for i in range(2, board.connect):
@@ -128,6 +138,8 @@ def winning_cells(board: Any, stones: Any) -> Any:
     cells = stones << 1
     for i in range(2, board.connect):
         cells &= stones << i
+    if board.connect > board.columns:
+        return cells
     for step in range(stride - 1, stride + 2):
         # A cell completes a line with m stones on its one side and last - m on its other,
         # for some m: the sum over m of below[m] & above[last - m], in Horner's form.

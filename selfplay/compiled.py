@@ -3,8 +3,8 @@
 Compiled code is kept on disk, so that only the first start pays for it. Three things need care:
 
 * numba looks only at the file of the outermost function when it asks whether kept code is
-  still good. Here the folder's name carries a digest of the whole package, so that a change
-  in any file leaves the old code behind.
+  still good. Here the folder's name carries a digest of all sources, so that a change in any
+  file leaves the old code behind.
 * processes that compile the same function for the first time race for the same files. Here
   one process at a time compiles or loads, under a lock beside the files.
 * a board's measures are part of its compiled type: kernels see them as constants, and every
@@ -14,14 +14,18 @@ Compiled code is kept on disk, so that only the first start pays for it. Three t
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
-from threading import RLock
+from shutil import rmtree
+from time import time
 from typing import Any, TypeVar
 
 import numba
@@ -39,6 +43,7 @@ from numba.extending import (
 )
 
 from selfplay.board import Board
+from selfplay.errors import InputError
 
 try:
     import fcntl
@@ -47,12 +52,14 @@ except ImportError:  # pragma: no cover - where there is no flock, compile with 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_KEPT_SECONDS = 30 * 24 * 3600
+
 
 def kernel(function: F) -> F:
     """Compile a function at its first call with given types, or load what was kept."""
     if numba.config.DISABLE_JIT:
-        return function
-    directory = cache_directory()
+        raise InputError("NUMBA_DISABLE_JIT is set: searches exist in compiled code only")
+    directory = cache_directory(_source_root(function))
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(directory or "")
     try:
@@ -62,8 +69,14 @@ def kernel(function: F) -> F:
     compile_now = dispatcher.compile
 
     def compile_alone(signature: Any) -> Any:
-        with _one_process_at_a_time():
-            return compile_now(signature)
+        with _interrupts_held_back(), _one_process_at_a_time(directory):
+            try:
+                return compile_now(signature)
+            except Exception:
+                # Files that were damaged are as good as none. Anything else fails again.
+                if directory is None or not _remove_kept_code(directory):
+                    raise
+                return compile_now(signature)
 
     dispatcher.compile = compile_alone
     return dispatcher  # type: ignore[no-any-return]
@@ -75,24 +88,50 @@ def inline(function: F) -> F:
     return function
 
 
+def _source_root(function: Callable[..., Any]) -> Path:
+    """The package that a kernel belongs to; of one outside any package, its file."""
+    package = sys.modules[function.__module__.partition(".")[0]]
+    file = Path(function.__code__.co_filename)
+    return Path(package.__path__[0]) if hasattr(package, "__path__") else file
+
+
 @cache
-def cache_directory() -> Path | None:
-    """Where compiled code is kept; None where nothing can be written."""
-    package = Path(__file__).parent
+def cache_directory(root: Path) -> Path | None:
+    """Where code compiled from this package is kept; None where nothing can be written."""
+    own = Path(__file__).parent
     digest = blake2b(digest_size=8)
-    for source in sorted(package.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    name = f"compiled-{digest.hexdigest()}"
-    own = os.environ.get("NUMBA_CACHE_DIR")
-    user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    for parent in [Path(own)] if own else [package / "__pycache__", Path(user) / "selfplay"]:
+    for folder in sorted({own, root}):
+        for source in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+            digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    parents = [Path(chosen)] if chosen else [own / "__pycache__", Path(user) / "selfplay"]
+    for parent in parents:
+        directory = parent / f"compiled-{digest.hexdigest()}"
         try:
-            (parent / name).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=parent / name):
-                return parent / name
+            if not directory.exists():
+                _remove_old_folders(parent)
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                return directory
         except OSError:
             continue
     return None
+
+
+def _remove_old_folders(parent: Path) -> None:
+    """Remove what sources compiled to that are long gone."""
+    for folder in parent.glob("compiled-*"):
+        if time() - folder.stat().st_mtime > _KEPT_SECONDS:
+            rmtree(folder, ignore_errors=True)
+
+
+def _remove_kept_code(directory: Path) -> bool:
+    """Remove what is kept, the lock apart; whether there was anything."""
+    found = [path for path in directory.rglob("*.nb?") if path.is_file()]
+    for path in found:
+        path.unlink(missing_ok=True)
+    return bool(found)
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
@@ -113,26 +152,58 @@ def before_first_compilation(announce: Callable[[], None]) -> None:
     event.register("numba:compile", _Announcer(announce))
 
 
-_threads = RLock()
-_depth = 0
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C inside the compiler can crash it, or be swallowed by it: let it wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held_back: list[Any] = []
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda *received: held_back.append(received))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held_back and callable(before):
+        before(*held_back[0])
+
+
+class _Lock:
+    """One thread of one process at a time; a kernel that calls another compiles it inside."""
+
+    def __init__(self) -> None:
+        self.threads = threading.RLock()
+        self.depth = 0
+
+
+_lock = _Lock()
+if hasattr(os, "register_at_fork"):
+    # What another thread held at that moment nobody would ever give back.
+    os.register_at_fork(after_in_child=_lock.__init__)  # type: ignore[misc]
 
 
 @contextmanager
-def _one_process_at_a_time() -> Iterator[None]:
-    # A kernel that calls another compiles it inside its own compilation: count, lock once.
-    global _depth
-    with _threads:
-        _depth += 1
+def _one_process_at_a_time(directory: Path | None) -> Iterator[None]:
+    with _lock.threads:
+        _lock.depth += 1
         try:
-            directory = cache_directory()
-            if _depth > 1 or directory is None or fcntl is None:
+            if _lock.depth > 1 or directory is None or fcntl is None:
                 yield
-            else:
-                with open(directory / "lock", "w") as lock:
-                    fcntl.flock(lock, fcntl.LOCK_EX)
+                return
+            with open(directory / "lock", "w") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                except OSError:  # a file system without locks
                     yield
+                    return
+                try:
+                    yield
+                finally:
+                    # Closing alone would not do: a process forked meanwhile has it open, too.
+                    fcntl.flock(file, fcntl.LOCK_UN)
         finally:
-            _depth -= 1
+            _lock.depth -= 1
 
 
 class BoardType(types.Type):  # type: ignore[misc]

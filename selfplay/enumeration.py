@@ -53,10 +53,11 @@ def positions_after(
     Refused where there are too many to hold.
     """
     for stones, (own, mask) in enumerate(plies(board, canonical=canonical)):
-        if len(own) > MAX_POSITIONS:
+        # Two moves lead to the same position about as often as not.
+        if stones < ply and len(own) * board.columns > 2 * MAX_POSITIONS:
             raise InputError(
-                f"there are over {MAX_POSITIONS:,} positions with {stones} stones on a "
-                f"{board.size} board: too many to list"
+                f"with {ply} stones there are too many positions on a {board.size} board to "
+                f"list: already {len(own):,} with {stones}"
             )
         if stones == ply:
             if unfinished:

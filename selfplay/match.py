@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from selfplay.players import Decision, Player
@@ -26,11 +27,18 @@ class GameRecord:
         return self.final.winner
 
 
-def match(first: Player, second: Player, opening: Position, seed: int) -> GameRecord:
+def match(
+    first: Player,
+    second: Player,
+    opening: Position,
+    seed: int,
+    watch: Callable[[Position, Decision], None] | None = None,
+) -> GameRecord:
     """Play a game from an opening to its end.
 
     `first` has the stones of the first player, whoever is to move in the opening. The same
-    seed gives the same game, unless a player thinks by the clock.
+    seed gives the same game, unless a player thinks by the clock. `watch` is told of every
+    decision as it falls.
     """
     first.new_game(derive(seed, "first player"))
     if second is not first:
@@ -41,5 +49,7 @@ def match(first: Player, second: Player, opening: Position, seed: int) -> GameRe
         decision = (first, second)[position.to_move - 1].decide(position)
         positions.append(position)
         decisions.append(decision)
+        if watch is not None:
+            watch(position, decision)
         position = position.play(decision.move)
     return GameRecord(opening, tuple(positions), tuple(decisions), position)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from time import perf_counter
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -20,9 +20,14 @@ from selfplay.state import pack
 
 DEFAULT_ITERATIONS = 10_000
 
+Rollout = Literal["win-first", "uniform"]
+
 # Iterations between two looks at Ctrl-C, or at the clock.
 _CHUNK = 1 << 15
 _TIMED_CHUNK = 1 << 11
+
+# Scores are counted in half points, in 32 bits.
+_MOST_VISITS = (1 << 30) - 2 * _CHUNK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,7 @@ class MctsOptions:
     """Think for so long instead. The same game then need not repeat itself."""
     exploration: float = sqrt(2)
     """The weight of the UCT exploration term."""
-    rollout: Literal["win-first", "uniform"] = "win-first"
+    rollout: Rollout = "win-first"
     """In rollouts take a win where there is one, else move at random; or always at random."""
     proven: bool = True
     """Carry proven wins, draws and losses up the tree."""
@@ -55,6 +60,10 @@ class MctsOptions:
             raise InputError(f"iterations is a number from 1 up, not {self.iterations}")
         if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
             raise InputError(f"seconds is a time above 0, not {self.seconds:g}")
+        if self.rollout not in get_args(Rollout):
+            raise InputError(
+                f"rollout is one of {', '.join(get_args(Rollout))}, not {self.rollout!r}"
+            )
         if not (isfinite(self.exploration) and 0 <= self.exploration <= 1000):
             raise InputError(f"exploration is a number from 0 to 1000, not {self.exploration:g}")
         if self.max_children is not None and self.max_children < 1:
@@ -84,7 +93,12 @@ class MctsPlayer:
     def __init__(self, board: Board, options: MctsOptions | None = None) -> None:
         self.board = board
         self.options = options or MctsOptions()
-        self._tree = uct.new_tree(board, self.options.capacity(board))
+        try:
+            self._tree = uct.new_tree(board, self.options.capacity(board))
+        except MemoryError:
+            raise InputError(
+                f"this machine does not have the memory: lower memory={self.options.memory}"
+            ) from None
         self._ledger = self._tree.ledger[0]
         self._root: Position | None = None
         self._seed = 0
@@ -95,7 +109,7 @@ class MctsPlayer:
         empty = Position(self.board)
         self._plant(empty, 0)
         self._grow(pack(empty), 0)
-        uct.descend(self.board, self._tree, 0)
+        uct.descend(self.board, self._tree, 0, self.options.proven)
 
     def new_game(self, seed: int) -> None:
         self._seed = seed
@@ -107,7 +121,8 @@ class MctsPlayer:
         refuse_if_over(position)
         start = perf_counter()
         search_seed = derive(self._seed, position.key())
-        if not (self.options.reuse and self._follow(position)):
+        root, self._root = self._root, None  # until the tree is in order again
+        if not (self.options.reuse and self._follow(root, position)):
             self._plant(position, search_seed)
         self._root = position
         rollouts_before = int(self._ledger["rollouts"])
@@ -120,13 +135,11 @@ class MctsPlayer:
         used = self._ledger["nodes"]
         return uct.Tree(bounds[:used].copy(), counts[:used].copy(), ledger.copy())
 
-    def _follow(self, position: Position) -> bool:
+    def _follow(self, root: Position | None, position: Position) -> bool:
         """Move the root of the tree to this position, if it is one or two plies on."""
-        if self._root is None:
-            return False
-        moves = self._root.moves_to(position, at_most=2)
+        moves = None if root is None else root.moves_to(position, at_most=2)
         return moves is not None and all(
-            uct.descend(self.board, self._tree, move) for move in moves
+            uct.descend(self.board, self._tree, move, self.options.proven) for move in moves
         )
 
     def _think(self, position: Position, start: float) -> None:
@@ -139,7 +152,8 @@ class MctsPlayer:
                     return
             elif options.seconds is not None:
                 wanted = _TIMED_CHUNK
-                if ledger["visits"] > 0 and perf_counter() - start >= options.seconds:
+                thought = perf_counter() - start >= options.seconds
+                if (thought and ledger["visits"] > 0) or ledger["visits"] > _MOST_VISITS:
                     return
             self._grow(packed, wanted)
 
@@ -168,6 +182,7 @@ class MctsPlayer:
         columns = self.board.columns
         ledger = self._ledger
         visits, scores, links = self._tree.counts[0, :, :columns].tolist()
+        legal = [column for column, link in enumerate(links) if link != uct.CLOSED]
         wins = tuple(score / 2 for score in scores)
         proven = tuple(
             (link & 3) - 2 if self.options.proven and link > 0 and link & 3 else None
@@ -178,7 +193,7 @@ class MctsPlayer:
             for result, won, count in zip(proven, wins, visits, strict=True)
         )
         return Decision(
-            move=_choose(visits, proven, Stream(seed)),
+            move=_choose(visits, proven, legal, Stream(seed)),
             visits=tuple(visits),
             wins=wins,
             value=value,
@@ -190,13 +205,20 @@ class MctsPlayer:
         )
 
 
-def _choose(visits: Sequence[int], proven: tuple[int | None, ...], stream: Stream) -> int:
-    """A proven win, else the most visited of the moves that are not proven to lose."""
+def _choose(
+    visits: Sequence[int],
+    proven: Sequence[int | None],
+    legal: Sequence[int],
+    stream: Stream,
+) -> int:
+    """A proven win, else the most visited of the moves that are not proven to lose.
+
+    If all that were tried are lost, any that was not tried is better.
+    """
 
     def rank(column: int) -> tuple[int, int]:
         result = proven[column]
         return (1 if result == 1 else -1 if result == -1 else 0, visits[column])
 
-    tried = [column for column, count in enumerate(visits) if count]
-    best = max(map(rank, tried))
-    return stream.choice([column for column in tried if rank(column) == best])
+    best = max(map(rank, legal))
+    return stream.choice([column for column in legal if rank(column) == best])

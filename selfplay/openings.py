@@ -10,6 +10,7 @@ written the same wherever openings are asked for:
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from typing import Protocol
 
 from selfplay.board import Board
 from selfplay.enumeration import positions_after
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 
@@ -41,11 +42,11 @@ def parse_openings(text: str, board: Board) -> Openings:
     """Openings from the notation of this module's head."""
     kind, _, rest = text.strip().partition(":")
     if kind == "file" and rest:
-        return read_openings(Path(rest), board)
-    match = re.fullmatch(r"(all:)?(\d{1,3})(?:-(\d{1,3}))?", text.strip())
+        return read_openings(Path(os.path.expanduser(rest)), board)
+    match = re.fullmatch(r"(all:)?([0-9]{1,3})(?:-([0-9]{1,3}))?", text.strip())
     if match is None or (match[1] and match[3]):
         raise InputError(
-            f"openings are written 0-20 or 8 (random plies), all:4 or file:PATH, not {text!r}"
+            f"openings are written 0-20 or 8 (random plies), all:4 or file:PATH, not {quoted(text)}"
         )
     if match[1]:
         return every_position(board, int(match[2]))
@@ -75,25 +76,26 @@ class RandomPlies:
     def opening(self, seed: int, game: int) -> Position:
         stream = Stream(derive(seed, "opening", game))
         plies = self.least + stream.below(self.most - self.least + 1)
-        # A game that ends on the way is thrown away whole: what remains is uniform among the
-        # games that do not. Where hardly any last so long, the opening is a ply shorter.
+        # A game that ends on the way is thrown away whole: what remains is random play that
+        # lasts so long. Where hardly any does, the opening is as long as the longest did.
         while True:
+            longest = 0
             for _ in range(_ATTEMPTS):
-                position = _random_plies(self.board, plies, stream)
-                if position is not None:
+                position = _random_play(self.board, plies, stream)
+                if not position.is_over:
                     return position
-            plies -= 1
+                longest = max(longest, position.ply - 1)
+            plies = longest
 
     def distinct(self) -> int | None:
         return None
 
 
-def _random_plies(board: Board, plies: int, stream: Stream) -> Position | None:
+def _random_play(board: Board, plies: int, stream: Stream) -> Position:
+    """Random legal moves, so many or until the game is over."""
     position = Position(board)
-    for _ in range(plies):
+    while position.ply < plies and not position.is_over:
         position = position.play(stream.choice(position.legal_moves))
-        if position.is_over:
-            return None
     return position
 
 
@@ -132,24 +134,25 @@ def every_position(board: Board, plies: int) -> Deck:
 
 def read_openings(path: Path, board: Board) -> Deck:
     """The positions of a file, one a line; empty lines and lines that begin with # are skipped."""
+    name = quoted(str(path), 200)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
-        raise InputError(f"cannot read openings from {path}: {reason}") from None
+        raise InputError(f"cannot read openings from {name}: {reason}") from None
     positions = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
             position = Position.parse(line, board)
+            if position.is_over:
+                raise InputError(f"{quoted(line.strip())} is a finished game")
         except InputError as error:
-            raise InputError(f"{path}, line {number}: {error}") from None
-        if position.is_over:
-            raise InputError(f"{path}, line {number}: {line.strip()!r} is a finished game")
+            raise InputError(f"{name}, line {number}: {error}") from None
         positions.append(position)
     if not positions:
-        raise InputError(f"{path} holds no positions")
+        raise InputError(f"{name} holds no positions")
     return Deck(positions)
 
 

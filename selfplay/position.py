@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from selfplay.board import Board, has_line, mirrored, next_cells, position_key
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 
 FIRST, SECOND = 1, 2
 SYMBOLS = ".XO"
+
+_MOST_DEAD_ENDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Position:
             try:
                 position = position.play(move)
             except InputError as error:
-                raise InputError(f"{text.strip()!r}, move {number}: {error}") from None
+                raise InputError(f"{quoted(text.strip())}, move {number}: {error}") from None
         return position
 
     @classmethod
@@ -42,8 +45,9 @@ class Position:
     ) -> Position:
         """The position with these cells, as `cells` gives them.
 
-        Refused is what no game can lead to: floating stones, stones that do not alternate,
-        lines that the last move cannot have made.
+        Refused are floating stones, numbers of stones that do not alternate, and lines that
+        the last move cannot have made. Whether some game leads here is not asked: `notation`
+        tells.
         """
         board = board or Board()
         if len(cells) != board.cells:
@@ -112,6 +116,7 @@ class Position:
     def play(self, move: int) -> Position:
         """The position after a stone in this column, 0-based."""
         board = self.board
+        move = operator.index(move)
         board.check_column(move)
         if self._lost:
             raise InputError("the game is over: there is a line")
@@ -161,7 +166,7 @@ class Position:
     def notation(self) -> str | None:
         """The columns played as `parse` reads them.
 
-        Where only the stones are known, moves that lead to them; None if there are none.
+        Where only the stones are known, moves that lead to them; None if none are found.
         """
         moves = _find_moves(self) if self.moves is None else self.moves
         return None if moves is None else format_moves(moves, self.board)
@@ -180,8 +185,9 @@ class Position:
         return "\n".join([*lines, numbers])
 
     def __str__(self) -> str:
-        notation = self.notation
-        return self.render() if notation is None else notation
+        if self.moves is None:
+            return self.render()
+        return format_moves(self.moves, self.board)
 
 
 def format_moves(moves: Sequence[int], board: Board) -> str:
@@ -196,26 +202,31 @@ def _parse_moves(text: str, board: Board) -> list[int]:
     if board.columns <= 9:
         if not re.fullmatch(r"[0-9]+", text):
             raise InputError(
-                f"{text!r} is not a position: write the columns played as digits, such as 44352"
+                f"{quoted(text)} is not a position: "
+                "write the columns played as digits, such as 44352"
             )
         return [int(digit) - 1 for digit in text]
     if not re.fullmatch(r"[0-9]{1,4}(\s*,\s*[0-9]{1,4})*", text):
         raise InputError(
-            f"{text!r} is not a position: on a board wider than 9 write the columns played "
+            f"{quoted(text)} is not a position: on a board wider than 9 write the columns played "
             "with commas between them, such as 4,4,11"
         )
     return [int(number) - 1 for number in text.split(",")]
 
 
 def _find_moves(position: Position) -> tuple[int, ...] | None:
-    """Moves that lead to a position, found by taking stones off again."""
+    """Moves that lead to a position, found by taking stones off again.
+
+    From positions that a game can lead to, they are found at once. Where there are none that
+    is hardly ever proven: the search gives up.
+    """
     board = position.board
-    dead_ends = set()
+    dead_ends: set[int] = set()
 
     def moves_to(own: int, mask: int) -> tuple[int, ...] | None:
         if mask == 0:
             return ()
-        if mask in dead_ends:
+        if mask in dead_ends or len(dead_ends) > _MOST_DEAD_ENDS:
             return None
         waiting = own ^ mask
         for column in range(board.columns):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 from hashlib import blake2b
+from operator import index
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,9 +15,12 @@ _WORD = (1 << 64) - 1
 def derive(*parts: int | str) -> int:
     """A 64-bit seed for one purpose: `derive(seed, "opening", game)`.
 
-    Different parts give unrelated seeds, the same parts the same one, on every machine.
+    Different parts give unrelated seeds, the same parts the same one, on every machine; an
+    integer is its value, whatever its type.
     """
-    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
+    text = "".join(
+        f"{len(part)}:{part}" if isinstance(part, str) else f"{index(part)};" for part in parts
+    )
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 

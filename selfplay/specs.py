@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from selfplay.board import Board
-from selfplay.errors import InputError, did_you_mean
+from selfplay.errors import InputError, did_you_mean, quoted
 from selfplay.players import HumanPlayer, Player, RandomPlayer
 from selfplay.position import Position
 
@@ -78,22 +78,22 @@ class PlayerSpec:
     def parse(cls, text: str) -> PlayerSpec:
         name, colon, rest = text.strip().partition(":")
         if name not in KINDS:
-            raise InputError(f"there is no player {name!r}; {did_you_mean(name, KINDS)}")
+            raise InputError(f"there is no player {quoted(name)}; {did_you_mean(name, KINDS)}")
         kind = KINDS[name]
         if colon and not rest.strip():
-            raise InputError(f"player {text!r}: nothing stands behind the colon")
+            raise InputError(f"player {quoted(text)}: nothing stands behind the colon")
         options = kind.options()
         try:
             return cls(name, options(**_parse_options(rest, options, kind.main_option)))
         except InputError as error:
-            raise InputError(f"player {text!r}: {error}") from None
+            raise InputError(f"player {quoted(text)}: {error}") from None
 
     def build(self, board: Board, ask: Ask | None = None) -> Player:
         """The player itself. `ask` is how a human is asked for a column, 0-based."""
         try:
             return KINDS[self.name].build(board, self.options, ask)
         except InputError as error:
-            raise InputError(f"player {str(self)!r}: {error}") from None
+            raise InputError(f"player {quoted(str(self))}: {error}") from None
 
     def __str__(self) -> str:
         """The shortest spec for this player."""
@@ -128,12 +128,12 @@ def _parse_options(text: str, options: type, main_option: str | None) -> dict[st
         if not equals:
             if place > 0 or main_option is None:
                 raise InputError(
-                    f"{part.strip()!r} is not an option: options are written key=value"
+                    f"{quoted(part.strip())} is not an option: options are written key=value"
                 )
             key, value = main_option, key
         if key not in types:
             known = did_you_mean(key, types) if types else "this player has none"
-            raise InputError(f"there is no option {key!r}; {known}")
+            raise InputError(f"there is no option {quoted(key)}; {known}")
         if key in parsed:
             raise InputError(f"option {key} is given twice")
         parsed[key] = _parse_value(key, value, types[key])
@@ -144,15 +144,15 @@ def _parse_value(key: str, text: str, annotation: Any) -> Any:
     choices = [member for member in get_args(annotation) if member is not NoneType]
     if get_origin(annotation) is Literal:
         if text not in choices:
-            raise InputError(f"{key} is one of {', '.join(choices)}, not {text!r}")
+            raise InputError(f"{key} is one of {', '.join(choices)}, not {quoted(text)}")
         return text
     kind = choices[0] if choices else annotation
     if kind is bool:
         if text not in ("on", "off"):
-            raise InputError(f"{key} is on or off, not {text!r}")
+            raise InputError(f"{key} is on or off, not {quoted(text)}")
         return text == "on"
     try:
         return kind(text)
     except ValueError:
         what = "a whole number" if kind is int else "a number"
-        raise InputError(f"{key} is {what}, not {text!r}") from None
+        raise InputError(f"{key} is {what}, not {quoted(text)}") from None

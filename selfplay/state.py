@@ -21,9 +21,6 @@ from selfplay.position import Position
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LOSS, DRAW, WIN = 0, 1, 2
-"""Outcomes, in half points."""
-
 Array = np.ndarray[Any, Any]
 
 

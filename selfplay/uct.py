@@ -14,7 +14,8 @@ move's own position needs no node until its second visit. Per node and column:
 while all columns' are read.
 
 No operation here rounds differently from one machine to the next (no fused or reordered
-arithmetic, no logarithm from a system library), so that a tree is the same everywhere.
+arithmetic; the one logarithm is a table, rounded to half the digits it was computed with), so
+that a tree is the same everywhere.
 """
 
 from __future__ import annotations
@@ -235,9 +236,9 @@ def _open_node(board: Any, tree: Any, at: Any, state: Any, random: Any, max_chil
 
 @inline
 def _best_column(board: Any, tree: Any, at: Any, weight: Any, random: Any) -> Any:
-    """The column with the highest upper bound, ties broken by the random bits."""
-    ties = np.int32(random >> np.uint64(58)) & np.int32(board.lanes - 1)
-    return np.uint64(highest_lane(board, tree.bounds, at, weight, ties))
+    """The column with the highest upper bound; in a tie no column is favoured."""
+    turn = below(random, board.columns)
+    return np.uint64(highest_lane(board, tree.bounds, at, weight, turn))
 
 
 @inline
@@ -272,8 +273,6 @@ def _record_proof(
             # Known for good: what it is worth, and no reason to explore it.
             tree.bounds[at, MEAN, column] = np.float32(0.5) * np.float32(proof - LOSS)
             tree.bounds[at, SPREAD, column] = np.float32(0)
-        if proof == DRAW:
-            tree.counts[at, SCORE, column] = tree.counts[at, VISITS, column]
         value = proof if proof == WIN else _value_if_exhausted(board, tree, at)
         if value == UNKNOWN or step == 0:
             return value
@@ -296,7 +295,7 @@ def _value_if_exhausted(board: Any, tree: Any, at: Any) -> Any:
 
 
 @kernel
-def descend(board: Any, tree: Any, column: Any) -> Any:
+def descend(board: Any, tree: Any, column: Any, proven: Any) -> Any:
     """Make the node behind a move of the root the new root; False if there is none.
 
     What can no longer be reached is dropped, the rest is moved to the front of the arrays.
@@ -334,5 +333,8 @@ def descend(board: Any, tree: Any, column: Any) -> Any:
                 counts[at, LINK, lane] = (place[link >> 2] << 2) | (link & 3)
     ledger.nodes = kept
     ledger.visits = visits
-    ledger.proven = WIN if won else _value_if_exhausted(board, tree, 0)
+    if not proven:
+        ledger.proven = UNKNOWN
+    else:
+        ledger.proven = WIN if won else _value_if_exhausted(board, tree, 0)
     return True

@@ -46,6 +46,28 @@ def test_a_command_that_is_shown_runs(document: str, command: str) -> None:
     assert output
 
 
+def shown_output(document: Path) -> list[tuple[str, str]]:
+    """Commands that stand with their output, and what it is."""
+    found = []
+    for block in blocks(document, "console"):
+        command, _, output = block.partition("\n")
+        if output and not re.search(r"^\$ ", output, re.M):
+            found.append((command.removeprefix("$ "), output))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "output"), [pair for document in DOCUMENTS for pair in shown_output(document)]
+)
+def test_the_output_that_is_shown_is_what_comes(command: str, output: str) -> None:
+    def without_times(text: str) -> list[str]:
+        return [re.sub(r" in [0-9.]+ s .*", "", line).rstrip() for line in text.splitlines()]
+
+    words = [sys.executable, "-m", "cli", *shlex.split(command)[1:]]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert without_times(done.stdout.rstrip()) == without_times(output.rstrip())
+
+
 def test_make_has_the_verbs_that_are_shown() -> None:
     verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     for document in DOCUMENTS:

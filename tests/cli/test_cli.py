@@ -42,7 +42,7 @@ COMMANDS = [command.name for command in app.registered_commands]
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import sys\n"
-        "from cli.main import main\n"
+        "from cli import main\n"
         f"sys.argv[1:] = {arguments!r}\n"
         "try:\n    main()\n"
         "finally:\n"
@@ -103,6 +103,35 @@ def test_analyse_reads_stdin_and_names_bad_lines() -> None:
     assert [problem.split(":")[1] for problem in problems] == [" line 3", " line 4", " line 5"]
 
 
+def test_a_line_without_end_is_no_position() -> None:
+    done = run("analyse", "--player", "random", "--json", stdin="4\n" + "4" * 100_000 + "\n44\n")
+    assert len(json_lines(done.stdout)) == 2
+    assert done.stderr == "selfplay: line 2: longer than 4096 characters: not a position\n"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_position() -> None:
+    done = run("analyse", "--player", "random", "--json", stdin="\ufeff44\n")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_bare_command_is_a_question_for_help() -> None:
+    assert run().stdout == run("--help").stdout != ""
+
+
+@pytest.mark.parametrize("arguments", [["openings"], ["analyse", "--player", "random"], ["--help"]])
+def test_a_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*SELFPLAY, *arguments], stdout=full, stderr=subprocess.PIPE, input="4\n", text=True
+        )
+    assert (done.returncode, done.stderr) == (1, "selfplay: No space left on device\n")
+
+
+def test_nothing_breaks_where_everything_is_closed() -> None:
+    command = " ".join([*SELFPLAY, "openings", "<&-", ">&-", "2>&-"])
+    assert subprocess.run(command, shell=True, check=False).returncode == 0
+
+
 def test_analyse_is_deterministic() -> None:
     def decisions(seed: str) -> list[object]:
         done = run("analyse", "--player", "mcts:300", "--json", "--seed", seed, stdin="4\n44\n")
@@ -152,7 +181,11 @@ BAD_INPUT = [
     (["analyse", "48"], "column 8 is not on the board"),
     (["analyse", "44x"], "write the columns played as digits"),
     (["analyse", "1111111"], "column 1 is full"),
-    (["analyse", "1212121"], "the game is over"),
+    (["analyse", "44", "1212121"], "'1212121': the game is over"),
+    (["analyse", "4" * 100_000], "move 7: column 4 is full"),
+    (["analyse", "--board", "9" * 100_000], "COLUMNSxROWS"),
+    (["analyse", "--player", "m" * 100_000], "there is no player"),
+    (["analyse", "--player", "mcts:1000,memory=64000,iterations=5"], "given twice"),
     (["analyse", "--board", "3x3"], "4 to 16 columns, not 3"),
     (["analyse", "--board", "17x6"], "4 to 16 columns, not 17"),
     (["analyse", "--board", "big"], "COLUMNSxROWS"),
@@ -183,6 +216,7 @@ def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> No
     (line,) = done.stderr.splitlines()
     assert line.startswith("selfplay: ")
     assert message in line
+    assert len(line) < 520
     assert done.stdout == ""
     assert done.returncode == 2
 
@@ -201,12 +235,13 @@ def test_a_reader_that_leaves_is_no_fault() -> None:
 
 
 def test_a_game_through_a_pipe() -> None:
-    done = run("play", "--o", "random", stdin="4\nx\n9\n4\n4\n4\n4\n4\n3\n")
+    done = run("play", "--o", "human", stdin="4\nx\n9\n4\n4\n4\n4\n4\n4\n3\n")
     assert done.returncode == 0
     assert "a column is a number from 1 to 7" in done.stderr
     assert "there is no column 9" in done.stderr
-    assert "X, your column: " in done.stdout
-    assert "The game so far: 4" in done.stdout
+    assert "open are 1, 2, 3, 5, 6, 7" in done.stderr
+    assert "your column" not in done.stdout
+    assert "The game so far: 4444443" in done.stdout
 
 
 def test_two_players_play_the_same_game_for_the_same_seed() -> None:

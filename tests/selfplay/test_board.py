@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from selfplay.board import Board
+from selfplay.board import CONNECTS, SIZES, Board
 from selfplay.errors import InputError
 
 
@@ -33,6 +34,23 @@ def test_the_layout_is_the_drawn_one() -> None:
     assert board.stride == 7
     assert [bit for bit in range(49) if board.bottom >> bit & 1] == [0, 7, 14, 21, 28, 35, 42]
     assert [bit for bit in range(49) if not board.full >> bit & 1] == [6, 13, 20, 27, 34, 41, 48]
+
+
+def test_no_shift_reaches_the_width_of_a_word() -> None:
+    # Beyond it compiled shifts are undefined, and Python's are not: nothing else would tell.
+    for columns in SIZES:
+        for rows in SIZES:
+            for connect in CONNECTS:
+                if connect <= columns and (rows + 1) * columns <= 64:
+                    board = Board(columns, rows, connect)
+                    assert (connect - 1) * (board.stride + 1) < 64
+
+
+def test_measures_out_of_an_array_are_whole_numbers() -> None:
+    board = Board(np.int8(16), np.int8(16), np.int8(4))  # type: ignore[arg-type]
+    assert board.full == Board(16, 16).full
+    with pytest.raises(InputError, match=r"columns is a whole number, not 7\.0"):
+        Board(7.0, 6)  # type: ignore[arg-type]
 
 
 def test_which_boards_fit_one_word() -> None:

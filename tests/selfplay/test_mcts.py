@@ -1,4 +1,6 @@
+from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -73,19 +75,23 @@ def test_a_decision_does_not_depend_on_how_the_iterations_are_cut(
     assert untimed(whole) == untimed(cut)
 
 
-@pytest.mark.parametrize("board", [SEVEN_BY_SIX, BIG], ids=str)
+@pytest.mark.parametrize("proven", [True, False])
 @pytest.mark.parametrize("rollout", ["win-first", "uniform"])
-def test_every_visit_is_counted_once_on_its_way(board: Board, rollout: str) -> None:
+@pytest.mark.parametrize("board", [SEVEN_BY_SIX, BIG, Board(4, 4)], ids=str)
+def test_every_visit_is_counted_once_on_its_way(board: Board, rollout: str, proven: bool) -> None:
     """What a move was visited and what it scored are its first rollout and its node's moves."""
-    _, tree = search(Position(board), iterations=4000, proven=False, rollout=rollout)
+    _, tree = search(Position(board), iterations=4000, proven=proven, rollout=rollout)
     visits, scores, links = (tree.counts[:, i, : board.columns] for i in range(3))
     assert visits[0].sum() == 4000
     checked = 0
     for at, column in zip(*np.nonzero(links >= 4), strict=True):
         child = links[at, column] >> 2
         below = visits[child].sum()
-        assert visits[at, column] == 1 + below
-        first_rollout = scores[at, column] - (2 * below - scores[child].sum())
+        # What is proven is not walked into again, but visited.
+        again = visits[at, column] - 1 - below
+        assert again == 0 or (again > 0 and links[at, column] & 3)
+        certain = max(0, (links[at, column] & 3) - 1)
+        first_rollout = scores[at, column] - again * certain - (2 * below - scores[child].sum())
         assert first_rollout in (0, 1, 2)
         checked += 1
     assert checked == len(tree.counts) - 1
@@ -115,16 +121,24 @@ def sqrt_log_of(n: int) -> float:
 
 def near_the_end(board: Board, count: int, empty: int) -> list[Position]:
     openings = RandomPlies(board, board.cells - empty, board.cells - empty)
-    return [openings.opening(11, game) for game in range(count)]
+    found = (openings.opening(11, game) for game in range(100 * count))
+    return list(islice((p for p in found if p.ply == board.cells - empty), count))
 
 
 @pytest.mark.parametrize(
-    ("board", "empty"), [(SEVEN_BY_SIX, 10), (SMALL, 10), (Board(8, 8), 6)], ids=str
+    ("board", "empty", "options"),
+    [
+        (SEVEN_BY_SIX, 10, {}),
+        (SEVEN_BY_SIX, 10, {"max_children": 2}),
+        (SMALL, 10, {}),
+        (Board(8, 8, 5), 6, {}),
+    ],
+    ids=str,
 )
-def test_what_is_proven_is_true(board: Board, empty: int) -> None:
+def test_what_is_proven_is_true(board: Board, empty: int, options: dict[str, Any]) -> None:
     solved = 0
     for position in near_the_end(board, 30, empty):
-        decision, _ = search(position, iterations=20_000)
+        decision, _ = search(position, iterations=20_000, **options)
         grid = oracle.play_all(board, position.moves or ())
         mover = position.to_move
         assert decision.proven is not None
@@ -141,7 +155,26 @@ def test_what_is_proven_is_true(board: Board, empty: int) -> None:
         if decision.iterations < 20_000:
             assert decision.proven[decision.move] == value
             solved += 1
-    assert solved > 20  # a drawn one may take longer
+    # A drawn one may take longer; one in which moves are left out may never be solved.
+    assert solved > (0 if options else 20)
+
+
+def test_what_is_proven_stays_true_as_the_game_goes_on() -> None:
+    """Proofs of a tree that is used again, and what its root is proven by then."""
+    proven_roots = 0
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=1000))
+    for position in near_the_end(SEVEN_BY_SIX, 30, 11):
+        player.new_game(1)
+        while not position.is_over:
+            decision = player.decide(position)
+            assert decision.proven is not None
+            claimed = decision.proven[decision.move]
+            if claimed is not None and decision.iterations < 1000:
+                grid = oracle.play_all(position.board, position.moves or ())
+                assert claimed == oracle.value(position.board, grid, position.to_move)
+                proven_roots += decision.rollouts == 0
+            position = position.play(decision.move)
+    assert proven_roots > 30
 
 
 def test_a_forced_win_is_known_and_ends_the_search() -> None:
@@ -202,7 +235,7 @@ def test_the_tree_moves_on_with_the_game(board: Board) -> None:
     move = player.decide(position).move
     before = player.tree()
     node = before.counts[0, 2, move] >> 2
-    assert uct.descend(board, player._tree, move)
+    assert uct.descend(board, player._tree, move, True)
     after = player.tree()
     assert subtree(after, 0) == subtree(before, node)
     assert after.ledger[0]["visits"] == after.counts[0, 0].sum() == before.counts[0, 0, move] - 1
@@ -214,11 +247,25 @@ def test_reused_visits_count() -> None:
     player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=5000))
     player.new_game(3)
     first = player.decide(position)
-    assert (first.iterations, first.rollouts <= 5000) == (5000, True)
-    position = position.play(first.move).play(3)
+    assert first.iterations == 5000
+    position = position.play(first.move)
     second = player.decide(position)
+    assert first.visits is not None
+    had = first.visits[first.move] - 1
+    assert had > 1000
     assert second.iterations == 5000
-    assert 0 < second.rollouts < 4500
+    assert 0 < second.rollouts <= 5000 - had
+    position = position.play(second.move).play(3)
+    assert player.decide(position).rollouts < 5000
+
+
+def test_without_proofs_a_reused_tree_is_searched_all_the_same() -> None:
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=1000, proven=False))
+    player.new_game(1)
+    player.decide(Position.parse("4131"))
+    decision = player.decide(Position.parse("413151"))
+    assert decision.iterations == 1000
+    assert decision.move in (1, 5)  # both win at once
 
 
 def test_a_new_game_forgets() -> None:
@@ -245,6 +292,30 @@ def test_a_time_limit_ends_the_search() -> None:
     assert decision.seconds >= 0.05
 
 
+def test_a_search_by_time_ends_before_its_counts_overflow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("selfplay.mcts._MOST_VISITS", 5000)
+    decision, _ = search(Position(SEVEN_BY_SIX), seconds=1000)
+    assert 5000 < decision.iterations < 10_000
+
+
+def test_in_a_tie_no_column_is_favoured() -> None:
+    for board in (SEVEN_BY_SIX, BIG):
+        firsts = Counter(search(Position(board), seed=s, iterations=1)[0].move for s in range(1800))
+        expected = 1800 / board.columns
+        assert len(firsts) == board.columns
+        assert all(abs(count - expected) < 5 * expected**0.5 for count in firsts.values())
+
+
+def test_a_move_that_was_not_tried_is_better_than_a_proven_loss() -> None:
+    # Only column 1 does not lose at once; two moves of seven are considered.
+    for seed in range(50):
+        decision, _ = search(Position.parse("44352"), seed=seed, iterations=50, max_children=2)
+        assert decision.proven is not None
+        assert decision.proven[decision.move] is None
+
+
 def test_a_full_memory_ends_the_growth_but_not_the_search() -> None:
     player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=50))
     position = Position(SEVEN_BY_SIX)
@@ -253,11 +324,13 @@ def test_a_full_memory_ends_the_growth_but_not_the_search() -> None:
     assert player._ledger["visits"] == 5000
 
 
-@pytest.mark.parametrize("board", [SEVEN_BY_SIX, Board(16, 16)], ids=str)
-def test_a_million_iterations_fit_in_300_mb(board: Board) -> None:
+@pytest.mark.parametrize(
+    ("board", "megabytes"), [(SEVEN_BY_SIX, 60), (Board(16, 16), 120)], ids=str
+)
+def test_a_million_iterations_take_little_memory(board: Board, megabytes: int) -> None:
     decision, tree = search(Position(board), iterations=1_000_000)
     assert decision.iterations == 1_000_000
-    assert sum(array.nbytes for array in tree) < 300e6
+    assert sum(array.nbytes for array in tree) < megabytes * 1e6
 
 
 @pytest.mark.parametrize(
@@ -274,6 +347,7 @@ def test_a_million_iterations_fit_in_300_mb(board: Board) -> None:
         ({"exploration": -1.0}, "exploration is"),
         ({"max_children": 0}, "from 1 up, not 0"),
         ({"memory": 0}, "MB from 1"),
+        ({"rollout": "fast"}, "win-first, uniform, not 'fast'"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:

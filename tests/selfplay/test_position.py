@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,6 +125,32 @@ def test_a_refused_move_changes_nothing(move: int) -> None:
     with pytest.raises(InputError):
         position.play(move)
     assert position == Position.parse("444")
+
+
+def test_moves_may_come_out_of_an_array() -> None:
+    position = Position.parse("44").play(np.int8(3))  # type: ignore[arg-type]
+    assert position == Position.parse("444")
+    assert type(position.mask) is int
+    assert position.notation == "444"
+
+
+def test_where_no_game_leads_there_is_no_notation() -> None:
+    # The second player's stone below the first's, alone: nobody can have begun with it.
+    cells = [0] * 28 + [1] + [0] * 6 + [2] + [0] * 6
+    position = Position.from_cells(cells)
+    assert position.notation is None
+    assert str(position) == position.render()
+
+
+def test_the_search_for_moves_gives_up() -> None:
+    # Fifty columns' worth of ways, all of which end on the same impossible column.
+    board = Board(10, 10)
+    column = [2, 2, 1, 1, 2, 2, 1]
+    grid = [column if c % 2 else [3 - stone for stone in column] for c in range(10)]
+    rows = [[grid[c][r] if r < 7 else 0 for c in range(10)] for r in reversed(range(10))]
+    cells = [stone for row in rows for stone in row]
+    notation = Position.from_cells(cells, board).notation
+    assert notation is None or Position.parse(notation, board).cells() == tuple(cells)
 
 
 def test_wide_boards_are_written_with_commas() -> None:

@@ -17,13 +17,16 @@ from selfplay.state import can_win, copy, is_full, is_open, load, pack, play, sc
 from tests import oracle
 from tests.strategies import games
 
-# One word exactly filled; one bit too many; as large as it gets; and every length of line.
+# One word exactly filled; one bit too many; as large as it gets; every length of line; and tall
+# boards on which lines do not fit across.
 BOARDS = [
     Board(),
     Board(4, 4, 3),
     Board(8, 7),
     Board(8, 8),
     Board(5, 12, 5),
+    Board(4, 15, 5),
+    Board(5, 11, 6),
     Board(16, 16, 6),
 ]
 
@@ -106,7 +109,7 @@ def test_move_sequences_are_as_many_as_published(length: int, count: int) -> Non
 
 
 @pytest.mark.parametrize("win_first", [True, False])
-@pytest.mark.parametrize("board", [Board(), Board(8, 8)], ids=str)
+@pytest.mark.parametrize("board", [Board(), Board(8, 8, 5)], ids=str)
 def test_rollouts_have_the_expected_mean(board: Board, win_first: bool) -> None:
     position, expected = _nearly_full(board, win_first)
     count = 200_000
