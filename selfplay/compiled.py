@@ -155,17 +155,17 @@ def before_first_compilation(announce: Callable[[], None]) -> None:
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
     """Ctrl-C inside the compiler can crash it, or be swallowed by it: let it wait."""
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
     held_back: list[Any] = []
-    before = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, lambda *received: held_back.append(received))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if held_back and callable(before):
+    if held_back:
         before(*held_back[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from hypothesis import settings
 # No deadlines: a test never depends on how fast the machine is. The same examples every time.
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.load_profile("project")
+
+# A shell starts what it puts in the background with Ctrl-C ignored, and children inherit that:
+# processes that tests start shall be like those at a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN = Path(__file__).parent / "golden"
 
