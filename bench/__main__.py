@@ -6,9 +6,9 @@ import argparse
 import json
 from pathlib import Path
 
-from bench import report, search
+from bench import report, search, solver
 
-BENCHMARKS = {"search": search.searches, "rollouts": search.steps}
+BENCHMARKS = {"search": search.searches, "rollouts": search.steps, "solver": solver.solver}
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,36 +9,38 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    name: str
-    rate: float
-    ratio: float
+from selfplay.machine import usable_cores
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rates, and their ratios to one of them."""
+    """What was compared, and its numbers."""
 
     title: str
-    unit: str
-    base: str
-    rows: tuple[Row, ...]
+    header: tuple[str, ...]
+    """What the numbers are; the names before them have no title."""
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
     note: str = ""
 
     @classmethod
     def of_rates(
         cls, title: str, unit: str, found: Mapping[str, float], base: str, note: str = ""
     ) -> Table:
-        rows = tuple(Row(name, rate, rate / found[base]) for name, rate in found.items())
-        return cls(title, unit, base, rows, note)
+        """Rates, and their ratios to one of them."""
+        rows = tuple((name, (rate, rate / found[base])) for name, rate in found.items())
+        return cls(title, (unit, "ratio"), rows, note)
 
     def text(self) -> str:
-        width = max(len(row.name) for row in self.rows)
-        lines = [f"{self.title}", f"  {'':{width}}  {self.unit:>14}  ratio"]
-        lines += [f"  {r.name:{width}}  {r.rate:14,.0f}  {r.ratio:5.2f}" for r in self.rows]
+        width = max(len(name) for name, _ in self.rows)
+        lines = [self.title, f"  {'':{width}}" + "".join(f"{h:>16}" for h in self.header)]
+        for name, numbers in self.rows:
+            lines.append(f"  {name:{width}}" + "".join(f"{_number(n):>16}" for n in numbers))
         return "\n".join([*lines, *([f"  {self.note}"] if self.note else [])])
+
+
+def _number(number: float) -> str:
+    whole = number >= 1000 or float(number).is_integer()
+    return f"{number:,.0f}" if whole else f"{number:.2f}"
 
 
 def machine() -> dict[str, Any]:
@@ -47,7 +48,7 @@ def machine() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": usable_cores(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("selfplay", "numba", "numpy")},
     }

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cli import analyse, openings, play
+from cli import analyse, openings, play, solve
 from selfplay.errors import InputError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
+app.command("solve")(solve.solve)
 app.command("openings")(openings.openings)
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130

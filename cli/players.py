@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 
 def build(spec: PlayerSpec, board: Board, ask: Ask | None = None) -> Player:
-    if sys.stderr.isatty():
-        _announce_compilation(board)
+    announce_compilation(board)
     return spec.build(board, ask)
 
 
 @cache
-def _announce_compilation(board: Board) -> None:
+def announce_compilation(board: Board) -> None:
+    """Say at a terminal what takes so long, should anything have to be compiled."""
+    if not sys.stderr.isatty():
+        return
     from selfplay.compiled import before_first_compilation
 
     def announce() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from selfplay.players import Decision as Decision
     from selfplay.players import Player as Player
     from selfplay.position import Position as Position
+    from selfplay.solver import Solver as Solver
     from selfplay.specs import PlayerSpec as PlayerSpec
 
 _HOMES = {
@@ -32,6 +33,7 @@ _HOMES = {
     "Player": "players",
     "PlayerSpec": "specs",
     "Position": "position",
+    "Solver": "solver",
     "coverage": "openings",
     "parse_openings": "openings",
 }

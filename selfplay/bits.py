@@ -31,6 +31,16 @@ def leading_zeros(_context: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def population(_context: Any, word: Any) -> Any:
+    """How many bits are set."""
+
+    def generate(_: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return word(word), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def highest_lane(_context: Any, board: Any, rows: Any, at: Any, weight: Any, turn: Any) -> Any:
     """The lane in which rows[at, 0] + weight * rows[at, 1] is highest, all lanes at once.
 

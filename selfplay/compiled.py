@@ -42,7 +42,14 @@ from numba.extending import (
     unbox,
 )
 
-from selfplay.board import Board
+from selfplay.board import (
+    Board,
+    has_line,
+    mirrored,
+    next_cells,
+    position_key,
+    winning_cells,
+)
 from selfplay.errors import InputError
 
 try:
@@ -249,3 +256,7 @@ for _name in ("columns", "rows", "connect", "cells", "stride", "lanes"):
 # uint64 mixed with int64 becomes float64 in arithmetic: sets of cells are uint64 throughout.
 board_constant("bottom", lambda board: np.uint64(board.bottom))
 board_constant("full", lambda board: np.uint64(board.full))
+
+# The rules of `board.py` are compiled as they stand.
+for _rule in (has_line, mirrored, next_cells, position_key, winning_cells):
+    inline(_rule)

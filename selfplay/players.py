@@ -26,6 +26,8 @@ class Decision:
     """From -1, lost, to 1, won; None where unknown or illegal."""
     proven: tuple[int | None, ...] | None = None
     """The value of the game where it is known for certain: 1, 0, -1; else None."""
+    scores: tuple[int | None, ...] | None = None
+    """The exact score per column, where a solver knows it."""
     iterations: int = 0
     """Search iterations that the decision rests on, those of a reused tree included."""
     rollouts: int = 0

@@ -53,6 +53,11 @@ def _build_mcts(board: Board, options: Any, _ask: Ask | None) -> Player:
     return player
 
 
+def _build_perfect(board: Board, options: Any, _ask: Ask | None) -> Player:
+    player: Player = import_module("selfplay.solver").PerfectPlayer(board, options)
+    return player
+
+
 # Modules that need compiled code are imported when a player of that kind is asked for.
 KINDS: dict[str, Kind] = {
     "human": Kind("a person at the keyboard", "human", lambda: NoOptions, _build_human),
@@ -63,6 +68,12 @@ KINDS: dict[str, Kind] = {
         lambda: import_module("selfplay.mcts").MctsOptions,
         _build_mcts,
         main_option="iterations",
+    ),
+    "perfect": Kind(
+        "perfect play, on boards that fit 64 bits",
+        "perfect",
+        lambda: import_module("selfplay.solver").PerfectOptions,
+        _build_perfect,
     ),
 }
 

@@ -9,10 +9,6 @@ import numpy as np
 from selfplay.board import has_line, next_cells, winning_cells
 from selfplay.compiled import inline
 
-# The rules of `board.py` are compiled as they stand.
-for _rule in (has_line, next_cells, winning_cells):
-    inline(_rule)
-
 
 def load(board: Any, packed: Any) -> Any:
     return packed[0], packed[1]

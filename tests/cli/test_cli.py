@@ -177,6 +177,24 @@ def test_openings_report_their_coverage() -> None:
     )
 
 
+def test_solve_writes_json() -> None:
+    done = run("solve", "--json", "--memory", "8", stdin="44444321122\n121212\nx\n")
+    assert done.returncode == 1
+    first, second = json_lines(done.stdout)
+    assert first["score"] == 3
+    assert first["scores"] == [3, -3, -14, -3, -4, -3, -3]
+    assert first["best"] == [0]
+    assert (second["score"], second["best"]) == (18, [0])
+    assert "line 3" in done.stderr
+
+
+def test_solve_says_unknown_where_it_gives_up() -> None:
+    (record,) = json_lines(run("solve", "44", "--json", "--nodes", "1000").stdout)
+    assert (record["score"], record["best"]) == (None, None)
+    assert record["scores"] == [None] * 7
+    assert "unknown within the limit" in run("solve", "44", "--nodes", "1000").stdout
+
+
 BAD_INPUT = [
     (["analyse", "48"], "column 8 is not on the board"),
     (["analyse", "44x"], "write the columns played as digits"),
@@ -205,6 +223,10 @@ BAD_INPUT = [
     (["openings", "20-0"], "not 20-0"),
     (["openings", "file:nowhere.txt"], "No such file"),
     (["openings", "--games", "0"], "--games"),
+    (["solve", "--board", "8x8"], "boards that fit 64 bits"),
+    (["solve", "44", "--nodes", "0"], "from 1 up, not 0"),
+    (["solve", "44", "--seconds", "nan"], "above 0, not nan"),
+    (["solve", "44", "--memory", "0"], "MB from 1 to 64000"),
     (["play", "--x", "nobody"], "there is no player 'nobody'"),
     (["play", "--opening", "0-99"], "leaves no game"),
 ]

@@ -1,0 +1,378 @@
+"""The kernels of the exact solver: negamax that can be stopped and taken up again.
+
+A search keeps its path in arrays instead of on the call stack. That makes it faster, and it can
+return after so many nodes, to look at a clock or at Ctrl-C, and go on where it was.
+
+A position that is entered is one in which the side to move cannot win at once. Settled without
+a node below are those in which it cannot help losing at once, or the board is too full for
+anybody to win. Of the other moves only those are tried that do not lose at once; a single one
+is made without further ado. What bounds a score: the number of stones left, the lines that
+either side can still complete, and what the table holds of the position and, before any of its
+moves is tried, of the positions after them.
+
+The table has one 64-bit word an entry, so that several searches may share it without a lock:
+
+    63 ……… 22   21 …… 14     13 … 7    6 … 0
+    tag         generation   lowest    highest score, plus 64
+
+A key is spread by an odd multiplication, which loses nothing: the upper bits of the product are
+the slot, the lower ones the tag, and both together are the key. An entry is never mistaken for
+another position's. Entries of earlier generations count as empty: forgetting costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from selfplay.bits import population
+from selfplay.board import (
+    Board,
+    has_line,
+    mirrored,
+    next_cells,
+    position_key,
+    winning_cells,
+)
+from selfplay.compiled import board_constant, inline, kernel
+
+Array = np.ndarray[Any, Any]
+
+UNKNOWN = -128
+"""In place of a score where a limit was reached."""
+
+TAG_BITS = 42
+GENERATIONS = 256
+_BIAS = 64
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+# With so few empty cells it is quicker to search than to look up in memory: the position
+# itself, and the positions one move on.
+_TABLED = 6
+_LOOK_AHEAD = 16
+
+# With so few stones mirror images are worth finding in the table.
+_MIRRORED_PLIES = 12
+
+# Fields of a node on the path.
+ALPHA, BETA, LOW, HIGH, BEST, COUNT, NEXT, SIGN, THREATS = (np.uint64(i) for i in range(9))
+OWN, MASK, MOVES = np.uint64(0), np.uint64(1), np.uint64(2)
+
+LEDGER = np.dtype(
+    [
+        ("nodes", np.int64),  # entered since the solver was made
+        ("own", np.uint64),  # the root
+        ("mask", np.uint64),
+        ("depth", np.int64),  # where the path ends
+        ("low", np.int64),  # the score of the root is at least
+        ("high", np.int64),  # and at most
+        ("searching", np.bool_),  # whether a window is being searched
+        ("window", np.int64),  # its lower end; it is one wide
+        ("generation", np.uint64),
+        ("bits", np.uint64),  # the table in use has 2^bits entries
+        ("dirty", np.uint64),  # and had at most 2^dirty since it was cleared
+    ]
+)
+
+
+class Memory(NamedTuple):
+    """What a search works on; the table may be shared with others."""
+
+    table: Array
+    """uint64 [entries]"""
+    sets: Array
+    """uint64 [depth, OWN | MASK | MOVES …]: sets of cells"""
+    numbers: Array
+    """int64 [depth, ALPHA | … | NEXT, then for each move how many cells then threaten]"""
+    ledger: Array
+    """One record of `LEDGER`."""
+
+
+def least_bits(board: Board) -> int:
+    """The smallest table in which slot and tag make up the whole key."""
+    return max(1, key_bits(board) - TAG_BITS)
+
+
+def key_bits(board: Board) -> int:
+    return board.stride * board.columns
+
+
+board_constant("key_bits", key_bits)
+board_constant("key_mask", lambda board: np.uint64((1 << key_bits(board)) - 1))
+
+
+def new_memory(board: Board, table: Array) -> Memory:
+    columns, depth = board.columns, board.cells + 2
+    ledger = np.zeros(1, LEDGER)
+    ledger["generation"] = 1
+    return Memory(
+        table,
+        np.zeros((depth, int(MOVES) + columns), np.uint64),
+        np.zeros((depth, int(THREATS) + columns), np.int64),
+        ledger,
+    )
+
+
+@inline
+def _slot_and_tag(board: Any, bits: Any, generation: Any, own: Any, mask: Any, few: Any) -> Any:
+    key = position_key(board, own, mask)
+    if few:
+        image = np.uint64(mirrored(board, own)), np.uint64(mirrored(board, mask))
+        key = min(key, position_key(board, image[0], image[1]))
+    spread = (key * _SPREAD) & board.key_mask
+    rest = np.uint64(board.key_bits) - bits
+    tag = spread & ((_ONE << rest) - _ONE)
+    return spread >> rest, (tag << np.uint64(22)) | (generation << np.uint64(14))
+
+
+@inline
+def _entry(tag: Any, low: Any, high: Any) -> Any:
+    return tag | (np.uint64(low + _BIAS) << np.uint64(7)) | np.uint64(high + _BIAS)
+
+
+@inline
+def _is_of(entry: Any, tag: Any) -> Any:
+    return (entry ^ tag) >> np.uint64(14) == _ZERO
+
+
+@inline
+def _lowest(entry: Any) -> Any:
+    return np.int64((entry >> np.uint64(7)) & np.uint64(127)) - _BIAS
+
+
+@inline
+def _highest(entry: Any) -> Any:
+    return np.int64(entry & np.uint64(127)) - _BIAS
+
+
+@inline
+def _outward(board: Any, place: Any) -> Any:
+    """The cells of a column, counted from the centre out."""
+    side = 1 - 2 * (place & 1)
+    column = board.columns // 2 + side * ((place + 1) // 2)
+    return np.uint64((1 << board.rows) - 1) << np.uint64(column * board.stride)
+
+
+@inline
+def _moves(board: Any, own: Any, mask: Any) -> Any:
+    """The moves after which the other side cannot win at once."""
+    free = next_cells(board, mask)
+    dangers = winning_cells(board, own ^ mask) & board.full & ~mask
+    forced = free & dangers
+    if forced & (forced - _ONE) and forced:
+        return _ZERO
+    return (forced if forced else free) & ~(dangers >> _ONE)
+
+
+@inline
+def _bounds(board: Any, own: Any, mask: Any, stones: Any) -> Any:
+    """What can be said at once where neither side wins with its next stone."""
+    low = -((board.cells - 2 - stones) // 2)
+    high = (board.cells - 1 - stones) // 2
+    if has_line(board, board.full ^ own ^ mask) == _ZERO:
+        high = min(high, 0)
+    if has_line(board, board.full ^ own) == _ZERO:
+        low = max(low, 0)
+    return low, high
+
+
+@kernel
+def begin(board: Any, memory: Any, own: Any, mask: Any, low: Any, high: Any) -> None:
+    """Ask for the score of a position that is not over, if it lies between low and high."""
+    ledger = memory.ledger[0]
+    stones = np.int64(population(mask))
+    if winning_cells(board, own) & next_cells(board, mask):
+        ledger.low = ledger.high = (board.cells + 1 - stones) // 2
+    else:
+        ledger.low = max(low, -((board.cells - stones) // 2))
+        ledger.high = min(high, (board.cells - 1 - stones) // 2)
+    ledger.searching = False
+    ledger.own, ledger.mask = own, mask
+
+
+@kernel
+def work(board: Any, memory: Any, budget: Any) -> Any:
+    """Search for so many nodes more; whether the score is known: `low` and `high` then meet."""
+    ledger = memory.ledger[0]
+    start = ledger.nodes
+    while ledger.low < ledger.high:
+        if not ledger.searching:
+            # A draw first, then halving from the middle outwards: short wins are rare.
+            low, high = ledger.low, ledger.high
+            window = low + (high - low) // 2
+            if window <= 0 and low // 2 < window:
+                window = -((-low) // 2)
+            elif window >= 0 and high // 2 > window:
+                window = high // 2
+            ledger.window = min(max(window, low), high - 1)
+            ledger.depth = 0
+            ledger.searching = True
+            memory.sets[0, OWN], memory.sets[0, MASK] = ledger.own, ledger.mask
+            memory.numbers[0, ALPHA], memory.numbers[0, BETA] = ledger.window, ledger.window + 1
+        finished, score = _search(board, memory, budget - (ledger.nodes - start))
+        if not finished:
+            return False
+        ledger.searching = False
+        if score <= ledger.window:
+            ledger.high = min(ledger.high, score)
+        else:
+            ledger.low = max(ledger.low, score)
+    return True
+
+
+@inline
+def _search(board: Any, memory: Any, budget: Any) -> Any:
+    """Go on with the window being searched, for so many nodes; whether done, and the score.
+
+    One function, and its arrays taken out of the tuple once: where arrays are handed on, the
+    compiler counts references at every node.
+    """
+    table, sets, numbers, ledger = memory.table, memory.sets, memory.numbers, memory.ledger[0]
+    bits, generation = ledger.bits, ledger.generation
+    depth = np.uint64(ledger.depth)
+    nodes = 0
+    while nodes < budget:
+        nodes += 1
+
+        # Enter the node that the arrays hold at this depth, by single moves as far as they go.
+        own, mask = sets[depth, OWN], sets[depth, MASK]
+        alpha, beta = numbers[depth, ALPHA], numbers[depth, BETA]
+        sign = 1
+        score = 0
+        settled = False
+        while True:
+            stones = np.int64(population(mask))
+            moves = _moves(board, own, mask)
+            if moves == _ZERO:
+                settled, score = True, -((board.cells - stones) // 2)
+                break
+            if stones >= board.cells - 2:
+                settled, score = True, 0
+                break
+            if moves & (moves - _ONE):
+                break
+            own, mask = own ^ mask, mask | moves
+            alpha, beta = -beta, -alpha
+            sign = -sign
+
+        if not settled:
+            low, high = _bounds(board, own, mask, stones)
+            few = stones < _MIRRORED_PLIES
+            slot, tag = _slot_and_tag(board, bits, generation, own, mask, few)
+            entry = table[slot] if stones < board.cells - _TABLED else _ZERO
+            if _is_of(entry, tag):
+                low = max(low, _lowest(entry))
+                high = min(high, _highest(entry))
+            if low >= beta:
+                settled, score = True, low
+            elif high <= alpha:
+                settled, score = True, high
+
+        if not settled:
+            # Order the moves by the cells that then threaten; one whose position is known to
+            # be good enough settles the node.
+            count = _ZERO
+            few = stones + 1 < _MIRRORED_PLIES
+            opponent = own ^ mask
+            for place in range(board.columns):
+                stone = moves & _outward(board, place)
+                if stone == _ZERO:
+                    continue
+                after = mask | stone
+                if stones < board.cells - _LOOK_AHEAD:
+                    slot, tag = _slot_and_tag(board, bits, generation, opponent, after, few)
+                    entry = table[slot]
+                    if _is_of(entry, tag) and -_highest(entry) >= beta:
+                        settled, score = True, -_highest(entry)
+                        break
+                threats = np.int64(
+                    population(winning_cells(board, own | stone) & board.full & ~after)
+                )
+                at = count
+                while at > _ZERO and numbers[depth, THREATS + at - _ONE] < threats:
+                    numbers[depth, THREATS + at] = numbers[depth, THREATS + at - _ONE]
+                    sets[depth, MOVES + at] = sets[depth, MOVES + at - _ONE]
+                    at -= _ONE
+                numbers[depth, THREATS + at] = threats
+                sets[depth, MOVES + at] = stone
+                count += _ONE
+
+        if not settled:
+            sets[depth, OWN], sets[depth, MASK] = own, mask
+            numbers[depth, ALPHA], numbers[depth, BETA] = alpha, beta
+            numbers[depth, LOW], numbers[depth, HIGH] = low, high
+            numbers[depth, BEST] = UNKNOWN
+            numbers[depth, COUNT] = count
+            numbers[depth, NEXT] = 1
+            numbers[depth, SIGN] = sign
+            depth += _ONE
+            sets[depth, OWN], sets[depth, MASK] = opponent, mask | sets[depth - _ONE, MOVES]
+            numbers[depth, ALPHA], numbers[depth, BETA] = -beta, -max(alpha, low)
+            continue
+
+        # Hand the score up, as far as it settles nodes there.
+        score *= sign
+        while settled:
+            if depth == _ZERO:
+                ledger.nodes += nodes
+                return True, score
+            depth -= _ONE
+            best = max(numbers[depth, BEST], -score)
+            number = np.uint64(numbers[depth, NEXT])
+            own, mask = sets[depth, OWN], sets[depth, MASK]
+            alpha, beta = numbers[depth, ALPHA], numbers[depth, BETA]
+            if best < beta and number < np.uint64(numbers[depth, COUNT]):
+                numbers[depth, BEST] = best
+                numbers[depth, NEXT] = np.int64(number + _ONE)
+                stone = sets[depth, MOVES + number]
+                alpha = max(alpha, best)
+                depth += _ONE
+                sets[depth, OWN], sets[depth, MASK] = own ^ mask, mask | stone
+                numbers[depth, ALPHA], numbers[depth, BETA] = -beta, -alpha
+                settled = False
+            else:
+                low, high = numbers[depth, LOW], numbers[depth, HIGH]
+                if best > alpha:
+                    low = max(low, best)
+                if best < beta:
+                    high = min(high, best)
+                stones = np.int64(population(mask))
+                if stones < board.cells - _TABLED:
+                    few = stones < _MIRRORED_PLIES
+                    slot, tag = _slot_and_tag(board, bits, generation, own, mask, few)
+                    table[slot] = _entry(tag, low, high)
+                score = best * numbers[depth, SIGN]
+
+    ledger.nodes += nodes
+    ledger.depth = np.int64(depth)
+    return False, 0
+
+
+@kernel
+def forget(memory: Any, bits: Any) -> None:
+    """Begin a new generation, in the first 2^bits entries of the table."""
+    ledger = memory.ledger[0]
+    ledger.generation += _ONE
+    if ledger.generation == np.uint64(GENERATIONS):
+        ledger.generation = _ONE
+        memory.table[: _ONE << ledger.dirty] = 0
+        ledger.dirty = _ZERO
+    ledger.bits = np.uint64(bits)
+    ledger.dirty = max(ledger.dirty, ledger.bits)
+
+
+@kernel
+def score_all(
+    board: Any, memory: Any, owns: Any, masks: Any, scores: Any, budget: Any, afresh: Any
+) -> None:
+    """The score of each position that is not over, in so many nodes each or UNKNOWN.
+
+    With `afresh` nothing found for one is used for the next.
+    """
+    for i in range(len(owns)):
+        if afresh:
+            forget(memory, memory.ledger[0].bits)
+        begin(board, memory, owns[i], masks[i], -_BIAS, _BIAS)
+        scores[i] = memory.ledger[0].low if work(board, memory, budget) else UNKNOWN
