@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import BoardSize, Connect, Json, Seed
+from cli.options import BoardSize, Connect, Json, Positions, Seed
 from cli.players import build
 from cli.positions import for_each_position
 from selfplay.board import Board
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 
 def analyse(
-    positions: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[POSITION]...",
-            help="Columns played, such as 44352; without any, the lines of stdin.",
-            show_default=False,
-        ),
-    ] = None,
+    positions: Positions = None,
     player: Annotated[
         str, typer.Option("--player", "-p", metavar="PLAYER", help="Who looks at them.")
     ] = "mcts:10000",

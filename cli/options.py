@@ -12,5 +12,13 @@ BoardSize = Annotated[
 Connect = Annotated[
     int, typer.Option("--connect", metavar="K", help="How many in a line win, 3 to 6.")
 ]
+Positions = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[POSITION]...",
+        help="Columns played, such as 44352; without any, the lines of stdin.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="All randomness comes from this number.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]

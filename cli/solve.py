@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import BoardSize, Connect, Json
+from cli.options import BoardSize, Connect, Json, Positions
 from cli.positions import for_each_position
 from selfplay.board import Board
 
@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 
 def solve(
-    positions: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[POSITION]...",
-            help="Columns played, such as 44352; without any, the lines of stdin.",
-            show_default=False,
-        ),
-    ] = None,
+    positions: Positions = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", help="Give up on a position after so long.")
     ] = None,

@@ -20,9 +20,8 @@ from selfplay import exact
 from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.machine import usable_cores
-from selfplay.players import Decision, refuse_if_over
+from selfplay.players import refuse_if_over
 from selfplay.position import Position
-from selfplay.seeding import Stream, derive
 
 # Nodes between two looks at the clock and at Ctrl-C.
 _SLICE = 1 << 20
@@ -97,7 +96,7 @@ class Solver:
     def value(self, position: Position, limit: Limit = NO_LIMIT) -> int | None:
         """1 if the side to move wins, 0 for a draw, -1 if it loses; sooner than `score`."""
         score = self._ask(position, 1, limit.nodes, _deadline(limit))
-        return None if score is None else _sign(score)
+        return None if score is None else sign(score)
 
     def scores(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int | None, ...]:
         """For each column the score if it is played now; None where that cannot be, or unknown.
@@ -232,8 +231,8 @@ def best_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
     """The columns that keep the game value, where the scores of all legal ones are known."""
     if scores is None:
         return None
-    best = max(_sign(score) for score in scores if score is not None)
-    return tuple(c for c, score in enumerate(scores) if score is not None and _sign(score) == best)
+    best = max(sign(score) for score in scores if score is not None)
+    return tuple(c for c, score in enumerate(scores) if score is not None and sign(score) == best)
 
 
 def strongest_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
@@ -244,53 +243,10 @@ def strongest_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
     return tuple(column for column, score in enumerate(scores) if score == best)
 
 
-def _sign(score: int) -> int:
+def sign(score: int) -> int:
+    """The game value that a score stands for."""
     return (score > 0) - (score < 0)
 
 
 def _deadline(limit: Limit) -> float | None:
     return None if limit.seconds is None else perf_counter() + limit.seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerfectOptions:
-    """How the `perfect` player plays."""
-
-    memory: int = 64
-    """The table, in MB."""
-    seconds: float | None = None
-    """Give up after so long; without it, it takes as long as it takes."""
-
-    def __post_init__(self) -> None:
-        Limit(seconds=self.seconds)
-
-
-class PerfectPlayer:
-    """Plays a strongest move: wins as soon as it can be done, loses as late."""
-
-    def __init__(self, board: Board, options: PerfectOptions | None = None) -> None:
-        options = options or PerfectOptions()
-        self._solver = Solver(board, memory=options.memory)
-        self._limit = Limit(seconds=options.seconds)
-        self._seed = 0
-
-    def new_game(self, seed: int) -> None:
-        self._seed = seed
-
-    def decide(self, position: Position) -> Decision:
-        start, nodes = perf_counter(), self._solver.nodes
-        scores = self._solver.scores(position, self._limit)
-        if any(scores[column] is None for column in position.legal_moves):
-            raise InputError(
-                f"perfect could not solve {position} in {self._limit.seconds:g} s: give it more"
-            )
-        values = tuple(None if score is None else _sign(score) for score in scores)
-        stream = Stream(derive(self._seed, position.key()))
-        return Decision(
-            move=stream.choice(strongest_of(scores) or ()),
-            value=tuple(None if value is None else float(value) for value in values),
-            proven=values,
-            scores=scores,
-            nodes=self._solver.nodes - nodes,
-            seconds=perf_counter() - start,
-        )

@@ -54,7 +54,7 @@ def _build_mcts(board: Board, options: Any, _ask: Ask | None) -> Player:
 
 
 def _build_perfect(board: Board, options: Any, _ask: Ask | None) -> Player:
-    player: Player = import_module("selfplay.solver").PerfectPlayer(board, options)
+    player: Player = import_module("selfplay.perfect").PerfectPlayer(board, options)
     return player
 
 
@@ -72,7 +72,7 @@ KINDS: dict[str, Kind] = {
     "perfect": Kind(
         "perfect play, on boards that fit 64 bits",
         "perfect",
-        lambda: import_module("selfplay.solver").PerfectOptions,
+        lambda: import_module("selfplay.perfect").PerfectOptions,
         _build_perfect,
     ),
 }

@@ -11,8 +11,7 @@ from selfplay.enumeration import plies
 from selfplay.errors import InputError
 from selfplay.openings import RandomPlies
 from selfplay.position import Position
-from selfplay.solver import Limit, PerfectOptions, PerfectPlayer, Solver, best_of, strongest_of
-from selfplay.specs import PlayerSpec
+from selfplay.solver import Limit, Solver, best_of, strongest_of
 from tests import oracle
 
 
@@ -182,23 +181,3 @@ def test_boards_beyond_a_word_are_refused() -> None:
 def test_bad_limits_are_refused(limit: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Limit(**limit)  # type: ignore[arg-type]
-
-
-def test_the_perfect_player_plays_a_strongest_move_and_says_what_it_knows() -> None:
-    player = PlayerSpec.parse("perfect:memory=8").build(Board())
-    for game in range(5):
-        position = RandomPlies(Board(), 18, 24).opening(3, game)
-        player.new_game(game)
-        decision = player.decide(position)
-        scores = shared_solver().scores(position)
-        assert decision.scores == scores
-        assert decision.move in (strongest_of(scores) or ())
-        assert decision.proven == tuple(
-            None if score is None else (score > 0) - (score < 0) for score in scores
-        )
-
-
-def test_the_perfect_player_says_so_if_it_cannot() -> None:
-    player = PerfectPlayer(Board(), PerfectOptions(seconds=0.01))
-    with pytest.raises(InputError, match=r"could not solve 44 in 0\.01 s"):
-        player.decide(Position.parse("44"))

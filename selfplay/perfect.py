@@ -1,0 +1,57 @@
+"""Perfect play as a player."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+from selfplay.players import Decision
+from selfplay.position import Position
+from selfplay.seeding import Stream, derive
+from selfplay.solver import Limit, Solver, sign, strongest_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerfectOptions:
+    """How the `perfect` player plays."""
+
+    memory: int = 64
+    """The table, in MB."""
+    seconds: float | None = None
+    """Give up after so long; without it, it takes as long as it takes."""
+
+    def __post_init__(self) -> None:
+        Limit(seconds=self.seconds)
+
+
+class PerfectPlayer:
+    """Plays a strongest move: wins as soon as it can be done, loses as late."""
+
+    def __init__(self, board: Board, options: PerfectOptions | None = None) -> None:
+        options = options or PerfectOptions()
+        self._solver = Solver(board, memory=options.memory)
+        self._limit = Limit(seconds=options.seconds)
+        self._seed = 0
+
+    def new_game(self, seed: int) -> None:
+        self._seed = seed
+
+    def decide(self, position: Position) -> Decision:
+        start, nodes = perf_counter(), self._solver.nodes
+        scores = self._solver.scores(position, self._limit)
+        if any(scores[column] is None for column in position.legal_moves):
+            raise InputError(
+                f"perfect could not solve {position} in {self._limit.seconds:g} s: give it more"
+            )
+        values = tuple(None if score is None else sign(score) for score in scores)
+        stream = Stream(derive(self._seed, position.key()))
+        return Decision(
+            move=stream.choice(strongest_of(scores) or ()),
+            value=tuple(None if value is None else float(value) for value in values),
+            proven=values,
+            scores=scores,
+            nodes=self._solver.nodes - nodes,
+            seconds=perf_counter() - start,
+        )
