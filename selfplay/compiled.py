@@ -76,6 +76,9 @@ def kernel(function: F) -> F:
     compile_now = dispatcher.compile
 
     def compile_alone(signature: Any) -> Any:
+        # What a process has to do but once, and need not wait for others with.
+        dispatcher.typingctx.refresh()
+        dispatcher.targetctx.refresh()
         with _interrupts_held_back(), _one_process_at_a_time(directory):
             try:
                 return compile_now(signature)
