@@ -32,6 +32,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import (
     NativeValue,
     models,
@@ -76,17 +77,18 @@ def kernel(function: F) -> F:
     compile_now = dispatcher.compile
 
     def compile_alone(signature: Any) -> Any:
-        # What a process has to do but once, and need not wait for others with.
-        dispatcher.typingctx.refresh()
-        dispatcher.targetctx.refresh()
-        with _interrupts_held_back(), _one_process_at_a_time(directory):
-            try:
-                return compile_now(signature)
-            except Exception:
-                # Files that were damaged are as good as none. Anything else fails again.
-                if directory is None or not _remove_kept_code(directory):
-                    raise
-                return compile_now(signature)
+        with _interrupts_held_back(), global_compiler_lock:
+            # What every process does once, and need not wait for the others with.
+            dispatcher.typingctx.refresh()
+            dispatcher.targetctx.refresh()
+            with _one_process_at_a_time(directory):
+                try:
+                    return compile_now(signature)
+                except Exception:
+                    # Files that were damaged are as good as none. Anything else fails again.
+                    if directory is None or not _remove_kept_code(directory):
+                        raise
+                    return compile_now(signature)
 
     dispatcher.compile = compile_alone
     return dispatcher  # type: ignore[no-any-return]
@@ -179,41 +181,42 @@ def _interrupts_held_back() -> Iterator[None]:
         before(*held_back[0])
 
 
-class _Lock:
-    """One thread of one process at a time; a kernel that calls another compiles it inside."""
+class _Nesting:
+    """How deep inside compilations this process is: a kernel compiles those it calls."""
 
-    def __init__(self) -> None:
-        self.threads = threading.RLock()
-        self.depth = 0
+    depth = 0
 
 
-_lock = _Lock()
+def _forget_nesting() -> None:
+    _Nesting.depth = 0
+
+
 if hasattr(os, "register_at_fork"):
-    # What another thread held at that moment nobody would ever give back.
-    os.register_at_fork(after_in_child=_lock.__init__)  # type: ignore[misc]
+    # The thread that was compiling is not there in the child.
+    os.register_at_fork(after_in_child=_forget_nesting)
 
 
 @contextmanager
 def _one_process_at_a_time(directory: Path | None) -> Iterator[None]:
-    with _lock.threads:
-        _lock.depth += 1
-        try:
-            if _lock.depth > 1 or directory is None or fcntl is None:
+    # The caller holds numba's lock of all threads.
+    _Nesting.depth += 1
+    try:
+        if _Nesting.depth > 1 or directory is None or fcntl is None:
+            yield
+            return
+        with open(directory / "lock", "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError:  # a file system without locks
                 yield
                 return
-            with open(directory / "lock", "w") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                except OSError:  # a file system without locks
-                    yield
-                    return
-                try:
-                    yield
-                finally:
-                    # Closing alone would not do: a process forked meanwhile has it open, too.
-                    fcntl.flock(file, fcntl.LOCK_UN)
-        finally:
-            _lock.depth -= 1
+            try:
+                yield
+            finally:
+                # Closing alone would not do: a process forked meanwhile has it open, too.
+                fcntl.flock(file, fcntl.LOCK_UN)
+    finally:
+        _Nesting.depth -= 1
 
 
 class BoardType(types.Type):  # type: ignore[misc]

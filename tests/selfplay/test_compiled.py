@@ -116,6 +116,31 @@ def test_a_fork_while_another_thread_compiles_blocks_nobody(tmp_path: Path) -> N
     assert (done.stdout, done.stderr) == ("through\n", "")
 
 
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from selfplay import Board, MctsOptions, MctsPlayer, Position
+
+def search(seed):
+    player = MctsPlayer(Board(), MctsOptions(iterations=100))
+    player.new_game(1)
+    return player.decide(Position()).visits
+
+with ThreadPoolExecutor(8) as pool:
+    print(len(set(pool.map(search, range(8)))))
+"""
+
+
+def test_threads_that_start_together_agree(tmp_path: Path) -> None:
+    for _ in ("compiling", "loading"):
+        done = subprocess.run(
+            [sys.executable, "-c", THREADS],
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+        )
+        assert (done.stdout, done.stderr) == ("1\n", "")
+
+
 def test_where_nothing_can_be_written_it_works_all_the_same(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
