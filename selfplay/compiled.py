@@ -111,7 +111,8 @@ def _source_root(function: Callable[..., Any]) -> Path:
 def cache_directory(root: Path) -> Path | None:
     """Where code compiled from this package is kept; None where nothing can be written."""
     own = Path(__file__).parent
-    digest = blake2b(digest_size=8)
+    # Environments that share these sources may differ in the compiler.
+    digest = blake2b(numba.__version__.encode(), digest_size=8)
     for folder in sorted({own, root}):
         for source in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
             digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")

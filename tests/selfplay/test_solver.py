@@ -66,7 +66,7 @@ def test_every_position_of_the_4x4_board(connect: int) -> None:
 
 @pytest.mark.parametrize(
     ("board", "empty"),
-    [(Board(5, 4), 10), (Board(4, 5), 10), (Board(6, 5, 5), 7), (Board(8, 7, 5), 5), (Board(), 9)],
+    [(Board(5, 4), 9), (Board(4, 5), 9), (Board(6, 5, 5), 7), (Board(8, 7, 5), 5), (Board(), 9)],
     ids=str,
 )
 def test_scores_are_those_of_plain_minimax(board: Board, empty: int) -> None:
