@@ -38,7 +38,7 @@ def solve(
     Example: selfplay solve 44444321122
     """
     from cli.players import announce_compilation
-    from selfplay.solver import Limit, Solver, best_of
+    from selfplay.solver import Limit, Solver, best_of, complete
 
     geometry = Board.parse(board, connect)
     limit = Limit(nodes=nodes, seconds=seconds)
@@ -48,13 +48,12 @@ def solve(
     def act(text: str, position: Position) -> None:
         start, before = perf_counter(), solver.nodes
         scores = solver.scores(position, limit)
-        known = all(scores[column] is not None for column in position.legal_moves)
-        best = best_of(scores) if known else None
+        best = best_of(complete(position, scores))
         record = {
             "position": text,
             "board": geometry.size,
             "connect": geometry.connect,
-            "score": max(score for score in scores if score is not None) if known else None,
+            "score": max(score for score in scores if score is not None) if best else None,
             "scores": scores,
             "best": best,
             "nodes": solver.nodes - before,

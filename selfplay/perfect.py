@@ -10,7 +10,7 @@ from selfplay.errors import InputError
 from selfplay.players import Decision
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
-from selfplay.solver import Limit, Solver, sign, strongest_of
+from selfplay.solver import Limit, Solver, complete, sign, strongest_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,8 @@ class PerfectPlayer:
 
     def decide(self, position: Position) -> Decision:
         start, nodes = perf_counter(), self._solver.nodes
-        scores = self._solver.scores(position, self._limit)
-        if any(scores[column] is None for column in position.legal_moves):
+        scores = complete(position, self._solver.scores(position, self._limit))
+        if scores is None:
             raise InputError(
                 f"perfect could not solve {position} in {self._limit.seconds:g} s: give it more"
             )

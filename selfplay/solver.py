@@ -127,18 +127,13 @@ class Solver:
 
     def best_moves(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int, ...] | None:
         """The moves that keep the game value."""
-        return best_of(self._all_scores(position, limit))
+        return best_of(complete(position, self.scores(position, limit)))
 
     def strongest_moves(
         self, position: Position, limit: Limit = NO_LIMIT
     ) -> tuple[int, ...] | None:
         """Of the best moves those that win soonest or lose latest."""
-        return strongest_of(self._all_scores(position, limit))
-
-    def _all_scores(self, position: Position, limit: Limit) -> tuple[int | None, ...] | None:
-        scores = self.scores(position, limit)
-        known = all(scores[column] is not None for column in position.legal_moves)
-        return scores if known else None
+        return strongest_of(complete(position, self.scores(position, limit)))
 
     def _ask(
         self, position: Position, bound: int, nodes: int | None, deadline: float | None
@@ -225,6 +220,12 @@ class Solver:
         bits = min(self._bits, max(self._least_bits, bits))
         if bits != self._memory.ledger[0]["bits"]:
             exact.forget(self._memory, bits)
+
+
+def complete(position: Position, scores: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
+    """The scores, if that of every legal move is known."""
+    known = all(scores[column] is not None for column in position.legal_moves)
+    return scores if known else None
 
 
 def best_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:

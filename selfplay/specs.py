@@ -30,7 +30,6 @@ class NoOptions:
 class Kind:
     """One entry in the list of players."""
 
-    summary: str
     example: str
     options: Callable[[], type]
     build: Callable[[Board, Any, Ask | None], Player]
@@ -60,17 +59,15 @@ def _build_perfect(board: Board, options: Any, _ask: Ask | None) -> Player:
 
 # Modules that need compiled code are imported when a player of that kind is asked for.
 KINDS: dict[str, Kind] = {
-    "human": Kind("a person at the keyboard", "human", lambda: NoOptions, _build_human),
-    "random": Kind("any legal move", "random", lambda: NoOptions, _build_random),
+    "human": Kind("human", lambda: NoOptions, _build_human),
+    "random": Kind("random", lambda: NoOptions, _build_random),
     "mcts": Kind(
-        "Monte Carlo tree search",
         "mcts:10000",
         lambda: import_module("selfplay.mcts").MctsOptions,
         _build_mcts,
         main_option="iterations",
     ),
     "perfect": Kind(
-        "perfect play, on boards that fit 64 bits",
         "perfect",
         lambda: import_module("selfplay.perfect").PerfectOptions,
         _build_perfect,
