@@ -7,17 +7,19 @@ very last stone; where it loses, minus what the other side wins with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
-from threading import Event
+from threading import Event, Lock
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 
 from selfplay import exact
 from selfplay.board import Board
+from selfplay.book import Book, shipped_book
 from selfplay.errors import InputError
 from selfplay.machine import usable_cores
 from selfplay.players import refuse_if_over
@@ -49,7 +51,9 @@ NO_LIMIT = Limit()
 class Solver:
     """Knows the score of any position, if it is given the time. None means unknown.
 
-    What it has found it keeps, in a table of fixed size, until `forget`.
+    What it has found it keeps, in a table of fixed size, until `forget`. What stands in the
+    book it does not search: the shipped one for its board, if there is one, or one that is
+    given, or none.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class Solver:
         *,
         memory: int = 64,
         threads: int | None = None,
+        book: Book | Literal["shipped"] | None = "shipped",
     ) -> None:
         self.board = board or Board()
         if not self.board.fits_word:
@@ -67,27 +72,31 @@ class Solver:
             )
         if not 1 <= memory <= 64_000:
             raise InputError(f"memory is a number of MB from 1 to 64000, not {memory}")
-        least = exact.least_bits(self.board)
-        self._bits = max(least, (memory * 1_000_000 // 8).bit_length() - 1)
-        self._least_bits = least
+        bits = max(exact.least_bits(self.board), (memory * 1_000_000 // 8).bit_length() - 1)
         try:
-            self._table = np.zeros(1 << self._bits, np.uint64)
+            table = np.zeros(1 << bits, np.uint64)
         except MemoryError:
             raise InputError(
                 f"this machine does not have the memory: lower memory={memory}"
             ) from None
-        self._memory = exact.new_memory(self.board, self._table)
+        self._memory = exact.new_memory(self.board, table)
         self._threads = threads or usable_cores()
+        self._counting = Lock()
+        self._book = shipped_book(self.board) if book == "shipped" else book
+        if self._book is not None and self._book.board != self.board:
+            raise InputError(f"this book is for {self._book.board}, not for {self.board}")
         self.nodes = 0
         """Positions searched since the solver was made."""
-        exact.forget(self._memory, self._bits)
         # Have everything compiled before anything is timed.
+        for compiled in (exact.forget, exact.widen):
+            compiled(self._memory)
+        self.forget()
         exact.begin(self.board, self._memory, np.uint64(0), np.uint64(0), -1, 1)
         exact.work(self.board, self._memory, 0)
 
     def forget(self) -> None:
         """Begin as if nothing had been found before."""
-        exact.forget(self._memory, self._memory.ledger[0]["bits"])
+        exact.forget(self._memory)
 
     def score(self, position: Position, limit: Limit = NO_LIMIT) -> int | None:
         """The exact score for the side to move."""
@@ -121,9 +130,18 @@ class Solver:
                     break
             elif found[column] is None:
                 hard.append(column)
-        if hard:
-            self._side_by_side(position, hard, found, deadline)
+        after = [position.play(column) for column in hard]
+        for column, score in zip(hard, self._side_by_side(after, deadline), strict=True):
+            found[column] = None if score is None else -score
         return tuple(found)
+
+    def score_each(self, positions: Sequence[Position]) -> Generator[int]:
+        """The scores of many positions in their order, several searched at a time.
+
+        They share the table: the more they have in common, the sooner it is done. Close the
+        iterator if it is not used up.
+        """
+        yield from self._side_by_side(positions, None)  # type: ignore[misc]
 
     def best_moves(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int, ...] | None:
         """The moves that keep the game value."""
@@ -142,12 +160,12 @@ class Solver:
         known = self._known(position)
         if known is not None:
             return known
-        self._choose_table(position)
-        memory = self._memory
-        exact.begin(
-            self.board, memory, np.uint64(position.own), np.uint64(position.mask), -bound, bound
-        )
-        return self._finish(memory, nodes, deadline)
+        self._begin(self._memory, position, bound)
+        return self._finish(self._memory, nodes, deadline)
+
+    def _begin(self, memory: exact.Memory, position: Position, bound: int) -> None:
+        own, mask = np.uint64(position.own), np.uint64(position.mask)
+        exact.begin(self.board, memory, own, mask, -bound, bound)
 
     def _finish(
         self,
@@ -165,61 +183,48 @@ class Solver:
             if left <= 0 or (deadline is not None and perf_counter() > deadline):
                 break
             done = exact.work(self.board, memory, left)
-        self.nodes += int(ledger["nodes"]) - start
+        with self._counting:
+            self.nodes += int(ledger["nodes"]) - start
         return int(ledger["low"]) if done else None
 
     def _side_by_side(
-        self,
-        position: Position,
-        columns: Sequence[int],
-        found: list[int | None],
-        deadline: float | None,
-    ) -> None:
-        """Search columns in threads: kernels run outside the interpreter's lock, and entries of
-        the shared table are single words."""
+        self, positions: Sequence[Position], deadline: float | None
+    ) -> Generator[int | None]:
+        """Search in threads: kernels run outside the interpreter's lock, and entries of the
+        shared table are single words."""
         stop = Event()
 
-        def search(column: int) -> int | None:
-            after = position.play(column)
-            memory = exact.new_memory(self.board, self._table)
-            for field in ("bits", "generation"):
-                memory.ledger[0][field] = self._memory.ledger[0][field]
-            exact.begin(
-                self.board,
-                memory,
-                np.uint64(after.own),
-                np.uint64(after.mask),
-                -2 * self.board.cells,
-                2 * self.board.cells,
-            )
-            score = self._finish(memory, None, deadline, stop.is_set)
-            return None if score is None else -score
+        def search(position: Position) -> int | None:
+            known = self._known(position)
+            if known is not None:
+                return known
+            memory = exact.beside(self.board, self._memory)
+            self._begin(memory, position, 2 * self.board.cells)
+            return self._finish(memory, None, deadline, stop.is_set)
 
-        pool = ThreadPoolExecutor(min(self._threads, len(columns)))
+        exact.widen(self._memory)
+        pool = ThreadPoolExecutor(min(self._threads, len(positions)) or 1)
         try:
-            for column, score in zip(columns, pool.map(search, columns), strict=True):
-                found[column] = score
+            yield from pool.map(search, positions)
         finally:
             stop.set()
-            pool.shutdown()
+            pool.shutdown(cancel_futures=True)
 
     def _known(self, position: Position) -> int | None:
-        """The score of a game that is over."""
+        """What needs no search: the score of a game that is over, or what stands in the book."""
         if position.board != self.board:
             raise InputError(f"this solver is for {self.board}, not for {position.board}")
-        if position.winner is not None:
-            return -((self.board.cells + 2 - position.ply) // 2)
-        if position.is_over:
-            return 0
-        return None
+        final = final_score(position)
+        if final is not None or self._book is None:
+            return final
+        return self._book.score(position)
 
-    def _choose_table(self, position: Position) -> None:
-        """Few empty cells need a small table, which stays in the processor's cache."""
-        empty = self.board.cells - position.ply
-        bits = 12 if empty < 14 else 19 if empty < 28 else self._bits
-        bits = min(self._bits, max(self._least_bits, bits))
-        if bits != self._memory.ledger[0]["bits"]:
-            exact.forget(self._memory, bits)
+
+def final_score(position: Position) -> int | None:
+    """The score of a game that is over."""
+    if position.winner is not None:
+        return -((position.board.cells + 2 - position.ply) // 2)
+    return 0 if position.is_over else None
 
 
 def complete(position: Position, scores: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
