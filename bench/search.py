@@ -12,7 +12,7 @@ from bench.timing import rates
 from selfplay.board import Board
 from selfplay.mcts import MctsOptions, MctsPlayer
 from selfplay.position import Position
-from selfplay.rollout import rollouts
+from selfplay.rollout import CAREFUL, UNIFORM, WIN_FIRST, rollouts
 from selfplay.state import pack
 
 ROUNDS = 9
@@ -27,6 +27,7 @@ def _searches(iterations: int) -> Table:
     contenders = {
         "mcts": _search(MctsOptions(iterations=iterations)),
         "mcts, proven=off": _search(MctsOptions(iterations=iterations, proven=False)),
+        "mcts, rollout=win-first": _search(MctsOptions(iterations=iterations, rollout="win-first")),
         "mcts, rollout=uniform": _search(MctsOptions(iterations=iterations, rollout="uniform")),
     }
     try:
@@ -73,19 +74,18 @@ def steps() -> list[Table]:
     """Rollout steps from the empty board: boards of one machine word, and beyond."""
     boards = [Board(), Board(8, 7), Board(8, 8), Board(16, 16)]
     tables = []
-    for win_first in (True, False):
-        kind = "win-first" if win_first else "uniform"
-        found = rates({str(board): _rollouts(board, win_first) for board in boards}, ROUNDS)
-        tables.append(Table.of_rates(f"rollouts, {kind}", "steps/s", found, str(Board())))
+    for name, manner in (("careful", CAREFUL), ("win-first", WIN_FIRST), ("uniform", UNIFORM)):
+        found = rates({str(board): _rollouts(board, manner) for board in boards}, ROUNDS)
+        tables.append(Table.of_rates(f"rollouts, {name}", "steps/s", found, str(Board())))
     return tables
 
 
-def _rollouts(board: Board, win_first: bool) -> Callable[[], float]:
+def _rollouts(board: Board, manner: int) -> Callable[[], float]:
     packed = pack(Position(board))
     seeds = iter(range(1 << 30))
 
     def work() -> float:
-        _, plies = rollouts(board, packed, 50_000, np.uint64(next(seeds)), win_first)
+        _, plies = rollouts(board, packed, 50_000, np.uint64(next(seeds)), manner)
         return float(plies)
 
     return work

@@ -69,7 +69,10 @@ def as_record(
         "wins": decision.wins,
         "iterations": decision.iterations,
         "rollouts": decision.rollouts,
+        "evaluations": decision.evaluations,
         "nodes": decision.nodes,
+        "leaves": decision.leaves,
+        "depth": decision.depth,
         "seconds": decision.seconds,
     }
 
@@ -90,5 +93,10 @@ def show(position: Position, player: str, decision: Decision) -> None:
         out.print(
             f"{decision.rollouts:,} rollouts in {decision.seconds:.3f} s "
             f"({per_second:,.0f}/s), {decision.nodes:,} nodes"
+        )
+    elif decision.depth:
+        out.print(
+            f"{decision.depth} plies ahead in {decision.seconds:.3f} s: {decision.nodes:,} nodes, "
+            f"{decision.leaves:,} leaves"
         )
     out.print()

@@ -60,28 +60,37 @@ def has_unicode(console: Console) -> bool:
 
 
 def decision_table(decision: Decision, target: Console) -> Table:
-    """What a player knows of each column: visits as bars, value, what is proven."""
-    visits = decision.visits or ()
-    columns = len(visits or decision.value or ())
-    total = max(1, sum(visits))
+    """What a player knows of each column, in the columns of a table that it can fill."""
+    unicode = has_unicode(target)
+    visits, total = decision.visits, max(1, sum(decision.visits or ()))
+    known = decision.value or decision.evaluations or ()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("column", justify="right")
-    table.add_column("visits", justify="right")
-    table.add_column("", width=24, no_wrap=True)
-    table.add_column("value", justify="right")
+    if visits:
+        table.add_column("visits", justify="right")
+        table.add_column("", width=24, no_wrap=True)
+    if decision.evaluations:
+        table.add_column("evaluation", justify="right")
+    else:
+        table.add_column("value", justify="right")
     table.add_column("proven")
-    for column in range(columns):
-        value = decision.value[column] if decision.value else None
+    for column in range(len(known)):
+        cells = [f"{'>' if column == decision.move else ' '} {column + 1}"]
+        if visits:
+            share = visits[column] / total
+            cells += [f"{visits[column]:,}", bar(share, 24, unicode=unicode)]
+        if decision.evaluations:
+            cells.append(_or_blank(decision.evaluations[column], "+,.1f"))
+        else:
+            cells.append(_or_blank(decision.value[column] if decision.value else None, "+.3f"))
         proven = decision.proven[column] if decision.proven else None
-        table.add_row(
-            f"{'>' if column == decision.move else ' '} {column + 1}",
-            f"{visits[column]:,}" if visits else "",
-            bar(visits[column] / total, 24, unicode=has_unicode(target)) if visits else "",
-            "" if value is None else f"{value:+.3f}",
-            "" if proven is None else RESULT_NAMES[proven],
-            style=Style(bold=True) if column == decision.move else None,
-        )
+        cells.append("" if proven is None else RESULT_NAMES[proven])
+        table.add_row(*cells, style=Style(bold=True) if column == decision.move else None)
     return table
+
+
+def _or_blank(number: float | None, form: str) -> str:
+    return "" if number is None else format(number, form)
 
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -16,7 +16,8 @@ def openings(
     opening: Annotated[
         str,
         typer.Argument(
-            help="0-20 or 8: random plies; all:4: every position with 4 stones; file:PATH.",
+            help="0-20 or 8: random plies; sensible:0-20: wins are taken and prevented; "
+            "all:4: every position with 4 stones; file:PATH.",
         ),
     ] = "0-20",
     games: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,4 +22,13 @@ Positions = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="All randomness comes from this number.")]
+Memory = Annotated[
+    int, typer.Option("--memory", metavar="MB", help="What the table of positions may take.")
+]
+BookFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--book", metavar="FILE", help="An opening book of your own, from `selfplay book build`."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]

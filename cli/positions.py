@@ -24,7 +24,7 @@ def for_each_position(
     if not arguments and sys.stdin.isatty():
         arguments = [""]
     if arguments:
-        for text, position in [(text, _unfinished(text, board)) for text in arguments]:
+        for text, position in [(text, unfinished(text, board)) for text in arguments]:
             act(text.strip(), position)
         return 0
     code = 0
@@ -33,14 +33,15 @@ def for_each_position(
             if len(line) > LONGEST_LINE:
                 raise InputError(f"longer than {LONGEST_LINE} characters: not a position")
             text = line.decode("utf-8-sig", "replace").strip()
-            act(text, _unfinished(text, board))
+            act(text, unfinished(text, board))
         except InputError as error:
             print(f"selfplay: line {number}: {error}", file=sys.stderr, flush=True)
             code = 1
     return code
 
 
-def _unfinished(text: str, board: Board) -> Position:
+def unfinished(text: str, board: Board) -> Position:
+    """A position in which there is something to decide."""
     position = Position.parse(text, board)
     if position.is_over:
         raise InputError(f"{quoted(text.strip())}: the game is over, there is nothing to decide")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import BoardSize, Connect, Json, Positions
+from cli.options import BoardSize, BookFile, Connect, Json, Memory, Positions
 from cli.positions import for_each_position
 from selfplay.board import Board
 
@@ -24,7 +24,8 @@ def solve(
     nodes: Annotated[
         int | None, typer.Option("--nodes", help="Give up after so many positions searched.")
     ] = None,
-    memory: Annotated[int, typer.Option("--memory", metavar="MB", help="The table's size.")] = 64,
+    memory: Memory = 64,
+    book: BookFile = None,
     board: BoardSize = "7x6",
     connect: Connect = 4,
     as_json: Json = False,
@@ -38,15 +39,17 @@ def solve(
     Example: selfplay solve 44444321122
     """
     from cli.players import announce_compilation
+    from selfplay.book import Book
     from selfplay.solver import Limit, Solver, best_of, complete
 
     geometry = Board.parse(board, connect)
     limit = Limit(nodes=nodes, seconds=seconds)
     announce_compilation(geometry)
-    solver = Solver(geometry, memory=memory)
+    solver = Solver(geometry, memory=memory, book=Book.load(book) if book else "shipped")
 
     def act(text: str, position: Position) -> None:
         start, before = perf_counter(), solver.nodes
+        solver.forget()
         scores = solver.scores(position, limit)
         best = best_of(complete(position, scores))
         record = {

@@ -40,6 +40,7 @@ from selfplay.board import (
     winning_cells,
 )
 from selfplay.compiled import board_constant, inline, kernel
+from selfplay.words import safe_stones
 
 Array = np.ndarray[Any, Any]
 
@@ -179,17 +180,6 @@ def _outward(board: Any, place: Any) -> Any:
 
 
 @inline
-def _moves(board: Any, own: Any, mask: Any) -> Any:
-    """The moves after which the other side cannot win at once."""
-    free = next_cells(board, mask)
-    dangers = winning_cells(board, own ^ mask) & board.full & ~mask
-    forced = free & dangers
-    if forced & (forced - _ONE) and forced:
-        return _ZERO
-    return (forced if forced else free) & ~(dangers >> _ONE)
-
-
-@inline
 def _bounds(board: Any, own: Any, mask: Any, stones: Any) -> Any:
     """What can be said at once where neither side wins with its next stone."""
     low = -((board.cells - 2 - stones) // 2)
@@ -274,7 +264,7 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
         settled = False
         while True:
             stones = np.int64(population(mask))
-            moves = _moves(board, own, mask)
+            moves = safe_stones(board, mask, winning_cells(board, own ^ mask))
             if moves == _ZERO:
                 settled, score = True, -((board.cells - stones) // 2)
                 break

@@ -107,6 +107,25 @@ def can_win(board: Any, state: Any) -> Any:
     return state[ONE + np.uint64(state[0] & 1)] != 0
 
 
+def safe_moves(board: Any, state: Any) -> Any:
+    other = np.uint64(1 - (state[0] & 1))
+    forced = state[ONE + other]
+    if forced & (forced - np.int32(1)):
+        return np.int32(0)
+    marks = np.uint64(board.marks_at) + other * np.uint64(board.columns)
+    safe = np.int32(0)
+    for column in range(np.uint64(board.columns)):
+        height = state[HEIGHTS + column]
+        allows = (state[marks + column] >> (height + np.int32(1))) & np.int32(1)
+        room = np.int32(height < board.rows)
+        safe |= (room & ~allows) << np.int32(column)
+    return safe & forced if forced else safe
+
+
+def is_among(board: Any, moves: Any, column: Any) -> Any:
+    return (moves >> np.int32(column)) & 1 != 0
+
+
 def wins_with(board: Any, state: Any, column: Any) -> Any:
     return (state[ONE + np.uint64(state[0] & 1)] >> np.int32(column)) & 1 != 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite
 from time import perf_counter
 from typing import Literal, get_args
 
@@ -15,12 +15,15 @@ from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.players import Decision, refuse_if_over
 from selfplay.position import Position
+from selfplay.rollout import CAREFUL, UNIFORM, WIN_FIRST
 from selfplay.seeding import Stream, derive
 from selfplay.state import pack
 
 DEFAULT_ITERATIONS = 10_000
 
-Rollout = Literal["win-first", "uniform"]
+Rollout = Literal["careful", "win-first", "uniform"]
+
+_MANNERS = {"careful": CAREFUL, "win-first": WIN_FIRST, "uniform": UNIFORM}
 
 # Iterations between two looks at Ctrl-C, or at the clock.
 _CHUNK = 1 << 15
@@ -38,10 +41,11 @@ class MctsOptions:
     """What a decision rests on, visits of a reused tree included; 10000 if no time is given."""
     seconds: float | None = None
     """Think for so long instead. The same game then need not repeat itself."""
-    exploration: float = sqrt(2)
+    exploration: float = 0.5
     """The weight of the UCT exploration term."""
-    rollout: Rollout = "win-first"
-    """In rollouts take a win where there is one, else move at random; or always at random."""
+    rollout: Rollout = "careful"
+    """In rollouts take a win, and make no move that lets the other side win at once; or only
+    take a win; or neither. Moves are random otherwise."""
     proven: bool = True
     """Carry proven wins, draws and losses up the tree."""
     reuse: bool = True
@@ -173,7 +177,7 @@ class MctsPlayer:
             packed,
             iterations,
             self.options.exploration,
-            self.options.rollout == "win-first",
+            _MANNERS[self.options.rollout],
             self.options.proven,
             self.options.max_children or 0,
         )

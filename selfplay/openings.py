@@ -1,9 +1,10 @@
 """Randomized openings: the first plies of a game, before anybody thinks.
 
-The opening of a game depends on the seed and the game's index alone. There are three kinds,
+The opening of a game depends on the seed and the game's index alone. There are four kinds,
 written the same wherever openings are asked for:
 
     0-20          so many uniformly random plies, the number uniform in the range (or one: `8`)
+    sensible:0-20 the same, but a win is taken, and the other side's prevented
     all:4         every position with 4 stones, once each before any comes again
     file:PATH     the positions of a file, one a line, dealt out in the same way
 """
@@ -43,24 +44,27 @@ def parse_openings(text: str, board: Board) -> Openings:
     kind, _, rest = text.strip().partition(":")
     if kind == "file" and rest:
         return read_openings(Path(os.path.expanduser(rest)), board)
-    match = re.fullmatch(r"(all:)?([0-9]{1,3})(?:-([0-9]{1,3}))?", text.strip())
-    if match is None or (match[1] and match[3]):
+    match = re.fullmatch(r"(all:|sensible:)?([0-9]{1,3})(?:-([0-9]{1,3}))?", text.strip())
+    if match is None or (match[1] == "all:" and match[3]):
         raise InputError(
-            f"openings are written 0-20 or 8 (random plies), all:4 or file:PATH, not {quoted(text)}"
+            "openings are written 0-20 or 8 (random plies), sensible:0-20, all:4 or file:PATH, "
+            f"not {quoted(text)}"
         )
-    if match[1]:
+    if match[1] == "all:":
         return every_position(board, int(match[2]))
     least = int(match[2])
-    return RandomPlies(board, least, int(match[3] or least))
+    return RandomPlies(board, least, int(match[3] or least), sensible=match[1] == "sensible:")
 
 
 @dataclass(frozen=True, slots=True)
 class RandomPlies:
-    """So many uniformly random legal plies, the number uniform from `least` to `most`."""
+    """So many random legal plies, the number uniform from `least` to `most`."""
 
     board: Board
     least: int = 0
     most: int = 0
+    sensible: bool = False
+    """Whether a win is taken, and else a win of the other side's prevented, where there is one."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= self.most:
@@ -81,7 +85,7 @@ class RandomPlies:
         while True:
             longest = 0
             for _ in range(_ATTEMPTS):
-                position = _random_play(self.board, plies, stream)
+                position = self._play(plies, stream)
                 if not position.is_over:
                     return position
                 longest = max(longest, position.ply - 1)
@@ -90,13 +94,15 @@ class RandomPlies:
     def distinct(self) -> int | None:
         return None
 
-
-def _random_play(board: Board, plies: int, stream: Stream) -> Position:
-    """Random legal moves, so many or until the game is over."""
-    position = Position(board)
-    while position.ply < plies and not position.is_over:
-        position = position.play(stream.choice(position.legal_moves))
-    return position
+    def _play(self, plies: int, stream: Stream) -> Position:
+        """Random moves, so many or until the game is over."""
+        position = Position(self.board)
+        while position.ply < plies and not position.is_over:
+            moves = position.legal_moves
+            if self.sensible:
+                moves = position.winning_moves or position.blocking_moves or moves
+            position = position.play(stream.choice(moves))
+        return position
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 
 from selfplay.board import Board
+from selfplay.book import Book, shipped_book
 from selfplay.errors import InputError
 from selfplay.players import Decision
 from selfplay.position import Position
@@ -21,6 +23,8 @@ class PerfectOptions:
     """The table, in MB."""
     seconds: float | None = None
     """Give up after so long; without it, it takes as long as it takes."""
+    book: str | None = None
+    """The file of an opening book, in place of the one that comes along."""
 
     def __post_init__(self) -> None:
         Limit(seconds=self.seconds)
@@ -31,7 +35,8 @@ class PerfectPlayer:
 
     def __init__(self, board: Board, options: PerfectOptions | None = None) -> None:
         options = options or PerfectOptions()
-        self._solver = Solver(board, memory=options.memory)
+        book = Book.load(Path(options.book)) if options.book else shipped_book(board)
+        self._solver = Solver(board, memory=options.memory, book=book)
         self._limit = Limit(seconds=options.seconds)
         self._seed = 0
 

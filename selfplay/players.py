@@ -28,12 +28,21 @@ class Decision:
     """The value of the game where it is known for certain: 1, 0, -1; else None."""
     scores: tuple[int | None, ...] | None = None
     """The exact score per column, where a solver knows it."""
+    evaluations: tuple[float | None, ...] | None = None
+    """What lies ahead is worth to an evaluation, per column; None where it was not found out
+    exactly, or a result is proven."""
     iterations: int = 0
     """Search iterations that the decision rests on, those of a reused tree included."""
     rollouts: int = 0
     """Games played out for this decision."""
     nodes: int = 0
-    """Nodes in memory."""
+    """Nodes of the search: in memory, or visited where it keeps none."""
+    leaves: int = 0
+    """Positions that were evaluated."""
+    runs: int = 0
+    """Runs of cells that were evaluated for it."""
+    depth: int = 0
+    """How many plies ahead the search looked."""
     seconds: float = 0.0
 
 

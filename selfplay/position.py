@@ -7,7 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from selfplay.board import Board, has_line, mirrored, next_cells, position_key
+from selfplay.board import (
+    Board,
+    has_line,
+    mirrored,
+    next_cells,
+    position_key,
+    winning_cells,
+)
 from selfplay.errors import InputError, quoted
 
 FIRST, SECOND = 1, 2
@@ -106,11 +113,30 @@ class Position:
         """The columns, 0-based, that can be played; none when the game is over."""
         if self._lost:
             return ()
-        free = next_cells(self.board, self.mask)
+        return self._columns_of(next_cells(self.board, self.mask))
+
+    @property
+    def winning_moves(self) -> tuple[int, ...]:
+        """The columns in which the side to move wins at once."""
+        return self._completing(self.own)
+
+    @property
+    def blocking_moves(self) -> tuple[int, ...]:
+        """The columns in which the other side would win at once, were it its turn."""
+        return self._completing(self.own ^ self.mask)
+
+    def _completing(self, stones: int) -> tuple[int, ...]:
+        if self._lost:
+            return ()
+        return self._columns_of(
+            winning_cells(self.board, stones) & next_cells(self.board, self.mask)
+        )
+
+    def _columns_of(self, cells: int) -> tuple[int, ...]:
         return tuple(
             column
             for column in range(self.board.columns)
-            if free >> (column * self.board.stride) & ((1 << self.board.rows) - 1)
+            if cells >> (column * self.board.stride) & ((1 << self.board.rows) - 1)
         )
 
     def play(self, move: int) -> Position:

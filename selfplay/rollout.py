@@ -7,7 +7,21 @@ from typing import Any
 import numpy as np
 
 from selfplay.compiled import inline, kernel
-from selfplay.state import can_win, copy, is_full, is_open, load, play, scratch, wins_with
+from selfplay.state import (
+    can_win,
+    copy,
+    is_among,
+    is_full,
+    is_open,
+    load,
+    play,
+    safe_moves,
+    scratch,
+    wins_with,
+)
+
+UNIFORM, WIN_FIRST, CAREFUL = 0, 1, 2
+"""How moves are chosen in rollouts."""
 
 
 @inline
@@ -24,38 +38,51 @@ def below(random: Any, n: Any) -> Any:
 
 
 @inline
-def rollout(board: Any, state: Any, random: Any, win_first: Any) -> Any:
+def rollout(board: Any, state: Any, random: Any, manner: Any) -> Any:
     """Play to the end: the half points of the side to move, the random state, the plies.
 
-    Moves are uniformly random; with `win_first` a winning one is taken where there is one.
+    `UNIFORM`   any move
+    `WIN_FIRST` a winning move where there is one, else any
+    `CAREFUL`   the same, but none after which the other side wins at once; where only such are
+                left, the game is lost
     """
     points = np.int32(2)
     plies = 0
     while not is_full(board, state):
         plies += 1
-        if win_first and can_win(board, state):
+        if manner != UNIFORM and can_win(board, state):
             return points, random, plies
-        while True:
-            random = advance(random)
-            column = below(random, board.columns)
-            if is_open(board, state, column):
-                break
-        if not win_first and wins_with(board, state, column):
-            return points, random, plies
+        if manner == CAREFUL:
+            safe = safe_moves(board, state)
+            if not safe:
+                return np.int32(2) - points, random, plies
+            while True:
+                random = advance(random)
+                column = below(random, board.columns)
+                if is_among(board, safe, column):
+                    break
+        else:
+            while True:
+                random = advance(random)
+                column = below(random, board.columns)
+                if is_open(board, state, column):
+                    break
+            if manner == UNIFORM and wins_with(board, state, column):
+                return points, random, plies
         state = play(board, state, column)
         points = np.int32(2) - points
     return np.int32(1), random, plies
 
 
 @kernel
-def rollouts(board: Any, packed: Any, count: Any, random: Any, win_first: Any) -> Any:
+def rollouts(board: Any, packed: Any, count: Any, random: Any, manner: Any) -> Any:
     """Many rollouts from one position: the half points of the side to move, and all plies."""
     root = load(board, packed)
     room = scratch(board)
     random = np.uint64(random)
     points = plies = 0
     for _ in range(count):
-        won, random, length = rollout(board, copy(board, root, room), random, win_first)
+        won, random, length = rollout(board, copy(board, root, room), random, manner)
         points += won
         plies += length
     return points, plies

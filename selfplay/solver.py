@@ -88,8 +88,7 @@ class Solver:
         self.nodes = 0
         """Positions searched since the solver was made."""
         # Have everything compiled before anything is timed.
-        for compiled in (exact.forget, exact.widen):
-            compiled(self._memory)
+        exact.widen(self._memory)
         self.forget()
         exact.begin(self.board, self._memory, np.uint64(0), np.uint64(0), -1, 1)
         exact.work(self.board, self._memory, 0)

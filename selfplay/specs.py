@@ -47,6 +47,16 @@ def _build_human(_board: Board, _options: Any, ask: Ask | None) -> Player:
     return HumanPlayer(ask)
 
 
+def _build_greedy(board: Board, _options: Any, _ask: Ask | None) -> Player:
+    player: Player = import_module("selfplay.minimax").GreedyPlayer(board)
+    return player
+
+
+def _build_minimax(board: Board, options: Any, _ask: Ask | None) -> Player:
+    player: Player = import_module("selfplay.minimax").MinimaxPlayer(board, options)
+    return player
+
+
 def _build_mcts(board: Board, options: Any, _ask: Ask | None) -> Player:
     player: Player = import_module("selfplay.mcts").MctsPlayer(board, options)
     return player
@@ -61,6 +71,13 @@ def _build_perfect(board: Board, options: Any, _ask: Ask | None) -> Player:
 KINDS: dict[str, Kind] = {
     "human": Kind("human", lambda: NoOptions, _build_human),
     "random": Kind("random", lambda: NoOptions, _build_random),
+    "greedy": Kind("greedy", lambda: NoOptions, _build_greedy),
+    "minimax": Kind(
+        "minimax:depth=6,eval=threats",
+        lambda: import_module("selfplay.minimax").MinimaxOptions,
+        _build_minimax,
+        main_option="depth",
+    ),
     "mcts": Kind(
         "mcts:10000",
         lambda: import_module("selfplay.mcts").MctsOptions,

@@ -80,6 +80,19 @@ def can_win(board: Any, state: Any) -> Any:
 
 
 @_by_board
+def safe_moves(board: Any, state: Any) -> Any:
+    """The moves after which the other side cannot win at once, where one's own side cannot win
+    either: a set for `is_among`, zero if there are none."""
+    raise NotImplementedError
+
+
+@_by_board
+def is_among(board: Any, moves: Any, column: Any) -> Any:
+    """Whether a column is in a set of moves."""
+    raise NotImplementedError
+
+
+@_by_board
 def wins_with(board: Any, state: Any, column: Any) -> Any:
     """Whether a stone in this open column completes a line."""
     raise NotImplementedError

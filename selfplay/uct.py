@@ -125,7 +125,7 @@ def grow(
     packed: Any,
     iterations: Any,
     exploration: Any,
-    win_first: Any,
+    manner: Any,
     proven: Any,
     max_children: Any,
 ) -> None:
@@ -176,7 +176,7 @@ def grow(
                     proof, points = np.int32(LOSS), np.int32(0)
                     break
             if at_visits == 0 or (link == 0 and used == capacity):
-                points, random, _ = rollout(board, state, random, win_first)
+                points, random, _ = rollout(board, state, random, manner)
                 points = np.int32(2) - points
                 rollouts += 1
                 break

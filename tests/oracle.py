@@ -71,18 +71,36 @@ def value(board: Board, grid: Grid, mover: int) -> int:
     return best
 
 
+def winning_columns(board: Board, grid: Grid, mover: int) -> list[int]:
+    return [c for c in open_columns(board, grid) if has_won(board, drop(grid, c, mover), mover)]
+
+
+def safe_columns(board: Board, grid: Grid, mover: int) -> list[int]:
+    """The moves after which the other side cannot win at once."""
+    return [
+        column
+        for column in open_columns(board, grid)
+        if not winning_columns(board, drop(grid, column, mover), 3 - mover)
+    ]
+
+
 @cache
-def expected_points(board: Board, grid: Grid, mover: int, win_first: bool) -> Fraction:
+def expected_points(board: Board, grid: Grid, mover: int, manner: str) -> Fraction:
     """The points (win 1, draw ½) that a rollout brings the side to move on average."""
     moves = open_columns(board, grid)
     if not moves:
         return Fraction(1, 2)
-    after = [drop(grid, move, mover) for move in moves]
-    won = [has_won(board, next_grid, mover) for next_grid in after]
-    if win_first and any(won):
+    wins = winning_columns(board, grid, mover)
+    if wins and manner != "uniform":
         return Fraction(1)
+    if manner == "careful":
+        moves = safe_columns(board, grid, mover)
+        if not moves:
+            return Fraction(0)
     points = [
-        Fraction(1) if wins else 1 - expected_points(board, next_grid, 3 - mover, win_first)
-        for next_grid, wins in zip(after, won, strict=True)
+        Fraction(1)
+        if move in wins
+        else 1 - expected_points(board, drop(grid, move, mover), 3 - mover, manner)
+        for move in moves
     ]
     return sum(points, Fraction(0)) / len(points)

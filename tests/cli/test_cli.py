@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -18,7 +19,7 @@ SELFPLAY = [sys.executable, "-m", "cli"]
 
 
 def run(
-    *arguments: str, stdin: str | None = None, **environment: str
+    *arguments: str, stdin: str | None = None, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*SELFPLAY, *arguments],
@@ -27,6 +28,7 @@ def run(
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
+        cwd=cwd,
         check=False,
     )
 
@@ -35,7 +37,12 @@ def json_lines(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-COMMANDS = [command.name for command in app.registered_commands]
+COMMANDS = [str(command.name) for command in app.registered_commands] + [
+    f"{group.name} {command.name}"
+    for group in app.registered_groups
+    if group.typer_instance is not None
+    for command in group.typer_instance.registered_commands
+]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["analyse", "--help"]])
@@ -56,13 +63,15 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_an_example_that_runs(command: str) -> None:
-    text = run(command, "--help").stdout
+def test_every_command_explains_itself_with_an_example_that_runs(
+    command: str, tmp_path: Path
+) -> None:
+    text = run(*command.split(), "--help").stdout
     examples = [line.split("Example: ")[1] for line in text.splitlines() if "Example: " in line]
     assert len(examples) == 1
     words = examples[0].split()
-    assert words[:2] == ["selfplay", command]
-    done = run(*words[1:], stdin="q\n")
+    assert " ".join(words).startswith(f"selfplay {command} ")
+    done = run(*words[1:], stdin="q\n", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -195,11 +204,52 @@ def test_solve_says_unknown_where_it_gives_up() -> None:
     assert "unknown within the limit" in run("solve", "44", "--nodes", "1000").stdout
 
 
+def test_the_ablation_of_minimax_as_json() -> None:
+    done = run("bench", "minimax", "--board", "6x5", "--depth", "3", "--eval", "threats", "--json")
+    rows = json_lines(done.stdout)
+    assert [row["search"] for row in rows][:2] == ["plain", "pruning"]
+    assert len({row["evaluation"] for row in rows}) == 1
+    runs = [row["runs"] for row in rows]
+    assert runs[0] == max(runs) > min(runs) == runs[-1]  # type: ignore[type-var]
+
+
+def test_a_book_is_built_once(tmp_path: Path) -> None:
+    build = ["book", "build", "--board", "4x4", "--out", "b.npz", "--json", "--plies"]
+    first, again = (json_lines(run(*build, "3", cwd=tmp_path).stdout)[0] for _ in range(2))
+    assert first["positions"] == again["positions"] == 1 + 2 + 10 + 24  # up to mirror images
+    assert [path.name for path in tmp_path.iterdir()] == ["b.npz"]
+    other = run(*build, "2", cwd=tmp_path)
+    assert other.returncode == 2
+    assert "is the book of 4x4 connect 4 with 3 plies" in other.stderr
+    done = run("solve", "12", "--board", "4x4", "--book", "b.npz", "--json", cwd=tmp_path)
+    assert json_lines(done.stdout)[0]["nodes"] == 0
+
+
+def test_a_build_that_is_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
+    build = ["book", "build", "--board", "6x6", "--plies", "5", "--out", "b.npz"]
+    child = pexpect.spawn(SELFPLAY[0], [*SELFPLAY[1:], *build], cwd=str(tmp_path), timeout=60)
+    child.expect(r"positions solved.* [1-9]\d*/")
+    child.sendintr()
+    child.expect("the same command goes on from b.npz.notes")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["b.npz.notes"]
+
+
 BAD_INPUT = [
     (["analyse", "48"], "column 8 is not on the board"),
     (["analyse", "44x"], "write the columns played as digits"),
     (["analyse", "1111111"], "column 1 is full"),
     (["analyse", "44", "1212121"], "'1212121': the game is over"),
+    (["analyse", "--player", "minimax:depth=3,seconds=1"], "depth or seconds, not both"),
+    (["analyse", "--player", "greedy:3"], "written key=value"),
+    (["analyse", "--player", "perfect:book=nowhere.npz"], "there is no book nowhere.npz"),
+    (["solve", "--book", "README.md"], "README.md is not a book"),
+    (["bench", "minimax", "--eval", "vibes"], "eval is one of segments, threats, windows"),
+    (["bench", "minimax", "--board", "7x6", "--position", "1212121"], "the game is over"),
+    (["book", "build", "--plies", "3", "--board", "9x9"], "fit 64 bits"),
+    (["book", "build", "--plies", "15"], "too many positions"),
     (["analyse", "4" * 100_000], "move 7: column 4 is full"),
     (["analyse", "--board", "9" * 100_000], "COLUMNSxROWS"),
     (["analyse", "--player", "m" * 100_000], "there is no player"),

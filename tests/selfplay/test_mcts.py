@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from selfplay.mcts import MctsOptions, MctsPlayer
 from selfplay.openings import RandomPlies
 from selfplay.players import Decision
 from selfplay.position import Position
+from selfplay.specs import PlayerSpec
 from selfplay.state import pack
 from tests import oracle
 
@@ -35,21 +37,30 @@ def untimed(decision: Decision) -> dict[str, Any]:
 
 
 # The searches that golden files hold: small enough to read, different enough to catch.
-GOLDEN_SEARCHES: dict[str, tuple[Position, dict[str, Any]]] = {
-    "mcts-empty": (Position(SEVEN_BY_SIX), {"iterations": 60}),
-    "mcts-uniform": (Position(SEVEN_BY_SIX), {"iterations": 60, "rollout": "uniform"}),
-    "mcts-unproven": (Position.parse("44352"), {"iterations": 60, "proven": False}),
-    "mcts-proven": (Position.parse("4131"), {"iterations": 200}),
-    "mcts-children": (Position(SEVEN_BY_SIX), {"iterations": 60, "max_children": 3}),
-    "mcts-solved": (Position.parse("2213", SMALL), {"iterations": 60}),
-    "mcts-big": (Position(BIG), {"iterations": 60}),
+SPECS: dict[str, tuple[Position, str]] = {
+    "mcts-default": (Position(SEVEN_BY_SIX), "mcts:60"),
+    "mcts-default-big": (Position(BIG), "mcts:60"),
+    "mcts-empty": (Position(SEVEN_BY_SIX), "mcts:60,rollout=win-first"),
+    "mcts-uniform": (Position(SEVEN_BY_SIX), "mcts:60,rollout=uniform"),
+    "mcts-unproven": (Position.parse("44352"), "mcts:60,rollout=win-first,proven=off"),
+    "mcts-proven": (Position.parse("4131"), "mcts:200,rollout=win-first"),
+    "mcts-children": (Position(SEVEN_BY_SIX), "mcts:60,rollout=win-first,max_children=3"),
+    "mcts-solved": (Position.parse("2213", SMALL), "mcts:60,rollout=win-first"),
+    "mcts-big": (Position(BIG), "mcts:60,rollout=win-first"),
+}
+GOLDEN_SEARCHES = {
+    name: (position, spec if "default" in name else f"{spec},exploration={sqrt(2)}")
+    for name, (position, spec) in SPECS.items()
 }
 
 
 @pytest.mark.parametrize("name", GOLDEN_SEARCHES)
 def test_trees_are_what_they_were(name: str, golden: Callable[[str, Any], None]) -> None:
-    position, options = GOLDEN_SEARCHES[name]
-    decision, tree = search(position, **options)
+    position, spec = GOLDEN_SEARCHES[name]
+    player = PlayerSpec.parse(spec).build(position.board)
+    assert isinstance(player, MctsPlayer)
+    player.new_game(1)
+    decision, tree = player.decide(position), player.tree()
     nodes = [
         dict(zip(("visits", "score", "link"), node, strict=True))
         for node in tree.counts[:, :, : position.board.columns].tolist()
@@ -76,7 +87,7 @@ def test_a_decision_does_not_depend_on_how_the_iterations_are_cut(
 
 
 @pytest.mark.parametrize("proven", [True, False])
-@pytest.mark.parametrize("rollout", ["win-first", "uniform"])
+@pytest.mark.parametrize("rollout", ["careful", "win-first", "uniform"])
 @pytest.mark.parametrize("board", [SEVEN_BY_SIX, BIG, Board(4, 4)], ids=str)
 def test_every_visit_is_counted_once_on_its_way(board: Board, rollout: str, proven: bool) -> None:
     """What a move was visited and what it scored are its first rollout and its node's moves."""
@@ -347,7 +358,7 @@ def test_a_million_iterations_take_little_memory(board: Board, megabytes: int) -
         ({"exploration": -1.0}, "exploration is"),
         ({"max_children": 0}, "from 1 up, not 0"),
         ({"memory": 0}, "MB from 1"),
-        ({"rollout": "fast"}, "win-first, uniform, not 'fast'"),
+        ({"rollout": "fast"}, "careful, win-first, uniform, not 'fast'"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -16,6 +16,9 @@ from selfplay.specs import KINDS, PlayerSpec
         ("mcts:exploration=1,iterations=500", "mcts:500,exploration=1"),
         ("mcts:seconds=2", "mcts:seconds=2"),
         ("mcts:seconds=0.5,proven=off,rollout=uniform", None),
+        ("minimax", "minimax:4"),
+        ("minimax:depth=6,eval=threats", "minimax:6,eval=threats"),
+        ("minimax:seconds=1,order=left", None),
         ("mcts:10,max_children=3,reuse=off,memory=10", None),
     ],
 )
@@ -31,7 +34,7 @@ def test_specs_are_read_and_written(text: str, canonical: str | None) -> None:
     [
         ("", "there is no player ''"),
         ("mtcs:100", "did you mean 'mcts'"),
-        ("zzz", r"there is: human, mcts, perfect, random"),
+        ("zzz", r"there is: greedy, human, mcts, minimax, perfect, random"),
         ("mcts:", "nothing stands behind the colon"),
         ("mcts:exploraton=1", "did you mean 'exploration'"),
         ("mcts:x=1", "there is no option 'x'"),
@@ -45,7 +48,7 @@ def test_specs_are_read_and_written(text: str, canonical: str | None) -> None:
         ("mcts:0", "from 1 up, not 0"),
         ("mcts:-3", "from 1 up, not -3"),
         ("mcts:proven=maybe", "proven is on or off"),
-        ("mcts:rollout=fast", "win-first, uniform, not 'fast'"),
+        ("mcts:rollout=fast", "careful, win-first, uniform, not 'fast'"),
         ("random:3", "written key=value"),
         ("random:x=3", "this player has none"),
     ],
