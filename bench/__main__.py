@@ -6,9 +6,15 @@ import argparse
 import json
 from pathlib import Path
 
-from bench import report, search, solver
+from bench import labels, report, search, solver
 
-BENCHMARKS = {"search": search.searches, "rollouts": search.steps, "solver": solver.solver}
+BENCHMARKS = {
+    "search": search.searches,
+    "rollouts": search.steps,
+    "solver": solver.solver,
+    "costs": labels.costs,
+    "labels": labels.quality,
+}
 
 
 def main() -> None:

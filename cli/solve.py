@@ -97,4 +97,7 @@ def show(
         result = "wins" if score > 0 else "loses" if score < 0 else "draws"
         columns = ", ".join(str(column + 1) for column in best)
         out.print(f"\n{mover} to move {result}; best: {columns}")
-    out.print(f"{nodes:,} nodes in {seconds:.3f} s ({nodes / seconds:,.0f}/s)\n")
+    if nodes:
+        out.print(f"{nodes:,} nodes in {seconds:.3f} s ({nodes / seconds:,.0f}/s)\n")
+    else:
+        out.print("known without a search\n")

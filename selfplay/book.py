@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -46,13 +47,21 @@ class Book:
     def load(cls, path: Path) -> Book:
         """Read a book from a file; what is no book is refused."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                board = Board(*file["board"].tolist())
-                keys = np.cumsum(file["steps"], dtype=np.uint64)
-                book = cls(board, int(file["plies"]), keys, file["scores"])
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                board = Board(*arrays["board"].tolist())
+                keys = np.cumsum(arrays["steps"], dtype=np.uint64)
+                book = cls(board, int(arrays["plies"]), keys, arrays["scores"])
         except FileNotFoundError:
             raise InputError(f"there is no book {path}") from None
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            EOFError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
             raise InputError(f"{path} is not a book: {error}") from None
         if book.scores.dtype != np.int8 or book.scores.shape != keys.shape or keys.ndim != 1:
             raise InputError(f"{path} is not a book: as many scores as positions are needed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
 from typing import Literal, get_args
@@ -13,7 +13,7 @@ import numpy as np
 from selfplay import uct
 from selfplay.board import Board
 from selfplay.errors import InputError
-from selfplay.players import Decision, refuse_if_over
+from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.position import Position
 from selfplay.rollout import CAREFUL, UNIFORM, WIN_FIRST
 from selfplay.seeding import Stream, derive
@@ -52,7 +52,7 @@ class MctsOptions:
     """Keep the part of the tree that the moves of the game lead to."""
     max_children: int | None = None
     """How many moves a node considers, chosen at random; all if not given."""
-    memory: int = 2000
+    memory: int = field(default=2000, metadata=HOW)
     """What the tree may take, in MB."""
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@ look at the opponent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from time import perf_counter
 from typing import Literal, get_args
@@ -15,7 +15,7 @@ from selfplay.alphabeta import Setting
 from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.evaluations import Name, evaluation
-from selfplay.players import Decision, refuse_if_over
+from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 
@@ -47,7 +47,7 @@ class MinimaxOptions:
     """Where runs are looked at, leave out those without stones."""
     incremental: bool = True
     """Keep the sum over runs up to date instead of taking it at every leaf."""
-    memory: int = 64
+    memory: int = field(default=64, metadata=HOW)
     """With seconds: the table of positions, in MB."""
 
     def __post_init__(self) -> None:

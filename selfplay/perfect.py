@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
 from selfplay.board import Board
 from selfplay.book import Book, shipped_book
 from selfplay.errors import InputError
-from selfplay.players import Decision
+from selfplay.players import HOW, Decision
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 from selfplay.solver import Limit, Solver, complete, sign, strongest_of
@@ -19,11 +19,11 @@ from selfplay.solver import Limit, Solver, complete, sign, strongest_of
 class PerfectOptions:
     """How the `perfect` player plays."""
 
-    memory: int = 64
+    memory: int = field(default=64, metadata=HOW)
     """The table, in MB."""
     seconds: float | None = None
     """Give up after so long; without it, it takes as long as it takes."""
-    book: str | None = None
+    book: str | None = field(default=None, metadata=HOW)
     """The file of an opening book, in place of the one that comes along."""
 
     def __post_init__(self) -> None:

@@ -10,6 +10,9 @@ from selfplay.errors import InputError
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 
+HOW = {"how": True}
+"""Metadata of an option that changes how a player works, never what it decides."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:

@@ -120,6 +120,23 @@ class PlayerSpec:
         except InputError as error:
             raise InputError(f"player {quoted(str(self))}: {error}") from None
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether the player thinks by the clock, so that no game need repeat itself."""
+        return getattr(self.options, "seconds", None) is not None
+
+    @property
+    def full(self) -> str:
+        """The spec that says all that decides what the player does, defaults included: what it
+        means stays the same if a default changes."""
+        words = [
+            f"{field.name}={_format(value)}"
+            for field in fields(self.options)
+            if not field.metadata.get("how")
+            and (value := getattr(self.options, field.name)) is not None
+        ]
+        return f"{self.name}:{','.join(words)}" if words else self.name
+
     def __str__(self) -> str:
         """The shortest spec for this player."""
         main = KINDS[self.name].main_option

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from cli.main import app
 
+ROOT = Path(__file__).parent.parent.parent
 SELFPLAY = [sys.executable, "-m", "cli"]
 
 
@@ -71,6 +73,7 @@ def test_every_command_explains_itself_with_an_example_that_runs(
     assert len(examples) == 1
     words = examples[0].split()
     assert " ".join(words).startswith(f"selfplay {command} ")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     done = run(*words[1:], stdin="q\n", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -198,10 +201,10 @@ def test_solve_writes_json() -> None:
 
 
 def test_solve_says_unknown_where_it_gives_up() -> None:
-    (record,) = json_lines(run("solve", "44", "--json", "--nodes", "1000").stdout)
+    (record,) = json_lines(run("solve", "1234567", "--json", "--nodes", "1000").stdout)
     assert (record["score"], record["best"]) == (None, None)
     assert record["scores"] == [None] * 7
-    assert "unknown within the limit" in run("solve", "44", "--nodes", "1000").stdout
+    assert "unknown within the limit" in run("solve", "1234567", "--nodes", "1000").stdout
 
 
 def test_the_ablation_of_minimax_as_json() -> None:

@@ -27,8 +27,8 @@ def test_the_perfect_player_plays_a_strongest_move_and_says_what_it_knows() -> N
 
 def test_the_perfect_player_says_so_if_it_cannot() -> None:
     player = PerfectPlayer(Board(), PerfectOptions(seconds=0.01))
-    with pytest.raises(InputError, match=r"could not solve 44 in 0\.01 s"):
-        player.decide(Position.parse("44"))
+    with pytest.raises(InputError, match=r"could not solve 1234567 in 0\.01 s"):
+        player.decide(Position.parse("1234567"))
 
 
 def test_perfect_never_loses_what_is_won() -> None:

@@ -125,7 +125,7 @@ def test_best_and_strongest() -> None:
 
 
 def test_a_limit_is_unknown_and_never_a_guess() -> None:
-    solver = Solver(Board(), memory=1)
+    solver = Solver(Board(), memory=1, book=None)
     position = Position.parse("44")
     assert solver.score(position, Limit(nodes=1000)) is None
     assert solver.value(position, Limit(nodes=1000)) is None

@@ -1,0 +1,161 @@
+"""Labelled positions, many at a time: as arrays to work with, as an Arrow table to be kept.
+
+A row is one labelled position. The names and types of the columns are an interface, and
+`SCHEMA_VERSION` is theirs; docs/data.md says what each means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from selfplay.board import Board
+
+SCHEMA_VERSION = 1
+
+NO_RESULT = -128
+"""In arrays, in place of a result that is not known."""
+NO_MOVE = -1
+"""In arrays, in place of a move that was not made."""
+
+VALUE_STEPS = 512
+"""Values are kept in steps of 1/512: finer than they are certain, and a third of the bytes."""
+
+Array = np.ndarray[Any, Any]
+
+
+def schema(board: Board) -> pa.Schema:
+    """The columns of a table of positions on this board."""
+
+    def per_column(kind: pa.DataType, *, nulls: bool) -> pa.DataType:
+        return pa.list_(pa.field("element", kind, nullable=nulls), board.columns)
+
+    cells = pa.list_(pa.field("element", pa.int8(), nullable=False), board.cells)
+    return pa.schema(
+        [
+            pa.field("game", pa.int64(), nullable=False),
+            pa.field("ply", pa.int16(), nullable=False),
+            pa.field("board", cells, nullable=False),
+            pa.field("move", pa.int8(), nullable=False),
+            pa.field("visits", per_column(pa.int32(), nulls=False), nullable=False),
+            pa.field("value", per_column(pa.float32(), nulls=True), nullable=False),
+            pa.field("proven", per_column(pa.int8(), nulls=True), nullable=False),
+            pa.field("played", pa.int8()),
+            pa.field("outcome", pa.int8()),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Positions as arrays, one entry a row. What is null in a table is NaN in `value`,
+    `NO_RESULT` in `proven` and `outcome`, and `NO_MOVE` in `played`."""
+
+    game: Array
+    """int64 [row]"""
+    ply: Array
+    """int16 [row]"""
+    board: Array
+    """int8 [row, cell]: row by row from the top left; 0 empty, 1 first player, 2 second"""
+    move: Array
+    """int8 [row]"""
+    visits: Array
+    """int32 [row, column]"""
+    value: Array
+    """float32 [row, column]"""
+    proven: Array
+    """int8 [row, column]"""
+    played: Array
+    """int8 [row]"""
+    outcome: Array
+    """int8 [row]"""
+
+    def __len__(self) -> int:
+        return len(self.game)
+
+    def columns(self) -> Iterator[tuple[str, Array]]:
+        for field in fields(self):
+            yield field.name, getattr(self, field.name)
+
+    def __getitem__(self, which: Any) -> Rows:
+        return Rows(**{name: column[which] for name, column in self.columns()})
+
+    @classmethod
+    def join(cls, parts: Sequence[Rows]) -> Rows:
+        return cls(
+            **{
+                field.name: np.concatenate([getattr(part, field.name) for part in parts])
+                for field in fields(cls)
+            }
+        )
+
+    def fingerprint(self) -> str:
+        """A hash of what the rows say, not of how a file holds them."""
+        digest = blake2b(digest_size=16)
+        for name, column in self.columns():
+            little = np.ascontiguousarray(column, column.dtype.newbyteorder("<"))
+            digest.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
+            digest.update(little.data)
+        return digest.hexdigest()
+
+    def to_table(self, board: Board) -> pa.Table:
+        def lists(column: Array, known: Array | None = None) -> pa.Array:
+            mask = None if known is None else ~known.ravel()
+            kind = target.field(name).type
+            return pa.FixedSizeListArray.from_arrays(pa.array(column.ravel(), mask=mask), type=kind)
+
+        target = schema(board)
+        arrays = []
+        for name, column in self.columns():
+            match name:
+                case "board" | "visits":
+                    arrays.append(lists(column))
+                case "value":
+                    arrays.append(lists(column, ~np.isnan(column)))
+                case "proven":
+                    arrays.append(lists(column, column != NO_RESULT))
+                case "played":
+                    arrays.append(pa.array(column, mask=column == NO_MOVE))
+                case "outcome":
+                    arrays.append(pa.array(column, mask=column == NO_RESULT))
+                case _:
+                    arrays.append(pa.array(column))
+        return pa.Table.from_arrays(arrays, schema=target)
+
+    @classmethod
+    def from_table(cls, table: pa.Table | pa.RecordBatch) -> Rows:
+        """The rows of a table that has all columns."""
+        found: dict[str, Array] = {}
+        for name in (field.name for field in fields(cls)):
+            column = table.column(name)
+            if isinstance(column, pa.ChunkedArray):
+                column = column.combine_chunks()
+            width = None
+            if pa.types.is_fixed_size_list(column.type):
+                width = column.type.list_size
+                column = column.flatten()
+            if column.null_count:
+                column = column.fill_null(_IN_PLACE_OF_NULL[name])
+            array = column.to_numpy(zero_copy_only=False)
+            found[name] = array if width is None else array.reshape(-1, width)
+        return cls(**found)
+
+
+_IN_PLACE_OF_NULL = {
+    "value": float("nan"),
+    "proven": NO_RESULT,
+    "played": NO_MOVE,
+    "outcome": NO_RESULT,
+}
+
+
+def rounded(value: Array) -> Array:
+    """Values as they are kept."""
+    # Adding zero makes of minus zero what it is.
+    kept: Array = (np.round(value * VALUE_STEPS) / VALUE_STEPS + 0.0).astype(np.float32)
+    return kept

@@ -1,0 +1,190 @@
+"""The spec of a run: everything that decides what is in it, and nothing else.
+
+Two specs with the same hash give the same rows. The number of games is not part of the hash: a
+run with more of them begins with the same rows.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal, get_args, get_type_hints
+
+from selfplay.board import Board
+from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.openings import Deck, parse_openings
+from selfplay.specs import PlayerSpec
+from storage.rows import SCHEMA_VERSION
+
+Mode = Literal["games", "positions"]
+
+MOST_GAMES = 1 << 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """What a run contains."""
+
+    games: int = 100
+    """How many games; of `positions`, how many positions."""
+    teacher: str = "mcts:10000"
+    """Who labels the positions."""
+    explorer: str | None = None
+    """Who plays the games; the teacher, if not given."""
+    opening: str = "0-20"
+    """Where games begin."""
+    mode: Mode = "games"
+    """Label all positions of a game from the opening on; or `positions`: the first alone."""
+    noise: float = 0.0
+    """The share of moves that are random."""
+    temperature: float = 0.0
+    """Play in proportion to visits^(1/temperature) instead of the most visited move."""
+    temperature_plies: int = 0
+    """For so many plies after the opening."""
+    seed: int = 0
+    """All randomness comes from it."""
+    board: str = "7x6"
+    connect: int = 4
+    shard_games: int = 50
+    """Games in a file."""
+    schema_version: int = SCHEMA_VERSION
+    opening_digest: str | None = None
+    """Stands for what is in the file that openings come from."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for key in fields(self):
+            _check_type(key.name, getattr(self, key.name), hints[key.name])
+        board = Board.parse(self.board, self.connect)
+        self._set("board", board.size)
+        self._set("teacher", _player("teacher", self.teacher).full)
+        if self.explorer is not None:
+            explorer = _player("explorer", self.explorer).full
+            self._set("explorer", None if explorer == self.teacher else explorer)
+        self._set("noise", float(self.noise))
+        self._set("temperature", float(self.temperature))
+        self._check_ranges(board)
+        if self.opening_digest is None:
+            openings = parse_openings(self.opening, board)
+            if isinstance(openings, Deck) and self.opening.startswith("file:"):
+                digest = blake2b(digest_size=16)
+                for position in openings.positions:
+                    digest.update(f"{position.key()}\n".encode())
+                self._set("opening_digest", digest.hexdigest())
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_ranges(self, board: Board) -> None:
+        for name, least, most in (
+            ("games", 1, MOST_GAMES),
+            ("shard_games", 1, 1_000_000),
+            ("noise", 0, 1),
+            ("temperature", 0, 100),
+            ("temperature_plies", 0, board.cells),
+        ):
+            value = getattr(self, name)
+            if not (isfinite(value) and least <= value <= most):
+                raise InputError(f"{name} is a number from {least:,} to {most:,}, not {value:g}")
+        if self.mode not in get_args(Mode):
+            raise InputError(f"mode is {' or '.join(get_args(Mode))}, not {self.mode!r}")
+        if bool(self.temperature) != bool(self.temperature_plies):
+            raise InputError("temperature and temperature_plies go together: give both or neither")
+        if self.temperature and not (self.explorer or self.teacher).startswith("mcts:"):
+            raise InputError("temperature plays by visits, which only an mcts explorer has")
+        if self.schema_version != SCHEMA_VERSION:
+            raise InputError(
+                f"this version writes schema_version {SCHEMA_VERSION}, not {self.schema_version}"
+            )
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Spec:
+        """A spec from names and values, as a file or a command line gives them."""
+        known = [key.name for key in fields(cls) if key.name != "opening_digest"]
+        for name in options:
+            if name not in known:
+                raise InputError(
+                    f"a spec has no key {quoted(str(name))}; {did_you_mean(str(name), known)}"
+                )
+        return cls(**options)
+
+    @classmethod
+    def stored(cls, options: Mapping[str, Any]) -> Spec:
+        """The spec that a run was begun with."""
+        return cls(**options)
+
+    @classmethod
+    def read(cls, path: Path, changes: Mapping[str, Any] | None = None) -> Spec:
+        """A spec from a TOML file, with some of its values replaced."""
+        try:
+            options = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls.of({**options, **(changes or {})})
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"cannot read a spec from {quoted(str(path), 200)}: {error}") from None
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @property
+    def geometry(self) -> Board:
+        return Board.parse(self.board, self.connect)
+
+    @property
+    def shards(self) -> int:
+        """How many files the games fill."""
+        return -(-self.games // self.shard_games)
+
+    def games_of(self, shard: int) -> range:
+        """The games in a file."""
+        return range(shard * self.shard_games, min(self.games, (shard + 1) * self.shard_games))
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same spec gives the same rows: not with players that go by the clock."""
+        players = (self.teacher, self.explorer or self.teacher)
+        return not any(PlayerSpec.parse(player).is_timed for player in players)
+
+    @property
+    def hash(self) -> str:
+        """The identity of a run: of two with the same one, the longer begins with the shorter."""
+        text = json.dumps(self._identity(), sort_keys=True)
+        return blake2b(text.encode(), digest_size=16).hexdigest()
+
+    def _identity(self) -> dict[str, Any]:
+        options = asdict(self)
+        del options["games"]
+        if self.opening_digest is not None:  # where the file was does not matter
+            options["opening"] = "file"
+        return options
+
+    def differences(self, other: Spec) -> list[str]:
+        """What makes this another run than that, in words."""
+        mine, others = self._identity(), other._identity()
+        return [
+            f"{name} is {mine[name]!r}, not {others[name]!r}"
+            for name in mine
+            if mine[name] != others[name]
+        ]
+
+
+def _check_type(name: str, value: object, annotation: Any) -> None:
+    kinds = get_args(annotation) or (annotation,)
+    if name == "mode":
+        kinds = (str,)
+    right = isinstance(value, kinds) and not isinstance(value, bool)
+    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
+        right = True
+    if not right:
+        what = "a whole number" if int in kinds else "a number" if float in kinds else "a text"
+        raise InputError(f"{name} is {what}, not {value!r}")
+
+
+def _player(role: str, text: str) -> PlayerSpec:
+    player = PlayerSpec.parse(text)
+    if player.name == "human":
+        raise InputError(f"a {role} plays by itself: not a human")
+    return player

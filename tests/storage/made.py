@@ -1,0 +1,47 @@
+"""Runs made for tests: small, quick, and of every kind of label."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from selfplay.match import match
+from selfplay.openings import parse_openings
+from selfplay.specs import PlayerSpec
+from storage.dataset import Dataset, write
+from storage.description import Description
+from storage.labelling import rows_of_game
+from storage.place import Place
+from storage.rows import Rows
+from storage.spec import Spec
+
+SPEC = Spec(games=20, shard_games=5, teacher="mcts:200", opening="4-20", seed=3)
+
+
+@cache
+def rows_of(spec: Spec, game: int) -> Rows:
+    player = PlayerSpec.parse(spec.teacher).build(spec.geometry)
+    start = parse_openings(spec.opening, spec.geometry).opening(spec.seed, game)
+    record = match(player, player, start, game)
+    return rows_of_game(
+        game,
+        spec.geometry,
+        record.positions,
+        record.decisions,
+        [decision.move for decision in record.decisions],
+        record.winner,
+        finished=True,
+    )
+
+
+def shard_of(spec: Spec, shard: int) -> Rows:
+    return Rows.join([rows_of(spec, game) for game in spec.games_of(shard)])
+
+
+def make_run(where: Path | str, spec: Spec = SPEC, shards: range | None = None) -> Dataset:
+    place = Place(str(where))
+    description = Description.of_spec(spec)
+    description.write(place)
+    for shard in range(spec.shards) if shards is None else shards:
+        write(place, description, shard, shard_of(spec, shard))
+    return Dataset(place)
