@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cli import analyse, bench, book, openings, play, solve
+from cli import analyse, bench, book, dataset, openings, play, solve
 from selfplay.errors import InputError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("solve")(solve.solve)
 app.command("openings")(openings.openings)
 app.add_typer(bench.app, name="bench")
 app.add_typer(book.app, name="book")
+app.add_typer(dataset.app, name="dataset")
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 

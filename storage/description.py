@@ -120,7 +120,7 @@ def _made_with() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "system": platform.platform(terse=True),
+        "system": f"{platform.system()} {platform.machine()}",
         "cores": usable_cores(),
         **{name: version(name) for name in ("selfplay", "numpy", "numba", "pyarrow", "ray")},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -43,6 +43,18 @@ def verify(dataset: Dataset) -> Iterator[Problem]:
         ):
             for what, game in found:
                 yield Problem(what, shard, game)
+
+
+def set_aside(dataset: Dataset, problems: Sequence[Problem]) -> list[str]:
+    """Move files that something is wrong with out of the plan's sight; their new names."""
+    bad = sorted({p.shard for p in problems if p.shard is not None})
+    moved = []
+    for shard in bad:
+        if file_name(shard) in dataset.files:
+            name = f"quarantine/{file_name(shard)}"
+            dataset.place.move(name_of(shard), name)
+            moved.append(name)
+    return moved
 
 
 def _of_shard(
@@ -173,8 +185,7 @@ def _checks_of_games(
 
 def _in_any_cell(condition: Array) -> Array:
     """The rows in which it holds somewhere."""
-    found: Array = condition.reshape(len(condition), -1).any(axis=1)
-    return found
+    return np.asarray(condition.reshape(len(condition), -1).any(axis=1))
 
 
 def _legal(move: Array, is_open: Array) -> Array:

@@ -14,7 +14,7 @@ HEAVY = {
     "storage": {"numpy", "pyarrow", "pandas"},
     "workers": {"numpy", "ray"},
     "train": {"numpy", "numba", "pandas", "ray"},
-    "cli": {"typer", "rich"},
+    "cli": {"typer", "rich"},  # and matplotlib, where it is there
 }
 KNOWN_HEAVY = {"numpy", "numba", "llvmlite", "pyarrow", "pandas", "ray", "typer", "rich"}
 

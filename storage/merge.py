@@ -1,0 +1,72 @@
+"""One run out of several, without the games that more than one of them holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from selfplay.errors import InputError
+from storage.dataset import Dataset, write
+from storage.description import Description
+from storage.place import Place
+from storage.rows import Rows
+
+
+def merge(datasets: Sequence[Dataset], place: Place) -> Dataset:
+    """Write the games of all runs, numbered anew, to a new place."""
+    first = datasets[0]
+    for other in datasets[1:]:
+        if other.board != first.board:
+            raise InputError(
+                f"{first.place} is of {first.board}, {other.place} of {other.board}: they cannot "
+                "be merged"
+            )
+    games = sum(1 for _ in _new_games(datasets))
+    digest = blake2b(digest_size=16)
+    for dataset in datasets:
+        digest.update(f"merged {dataset.fingerprint}\n".encode())
+    described = Description.of_source(
+        digest.hexdigest(),
+        first.board,
+        games,
+        first.description.shard_games,
+        {"merged": [{"run": str(d.place), "fingerprint": d.fingerprint} for d in datasets]},
+    )
+    before = Description.read(place)
+    if before is not None and before.identity != described.identity:
+        raise InputError(f"{place} holds another run: merge into a new place")
+    described.write(place)
+    found = _new_games(datasets)
+    for shard in range(described.shards):
+        parts = []
+        for game in described.games_of(shard):
+            rows = next(found)
+            rows.game[:] = game
+            parts.append(rows)
+        write(place, described, shard, Rows.join(parts))
+    return Dataset(place)
+
+
+def _new_games(datasets: Sequence[Dataset]) -> Iterator[Rows]:
+    """Game after game, each but once."""
+    seen: set[bytes] = set()
+    for dataset in datasets:
+        for _, rows in dataset.rows():
+            starts = np.flatnonzero(np.append(True, rows.game[1:] != rows.game[:-1]))
+            for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+                game = rows[start:stop]
+                key = _digest(game)
+                if key not in seen:
+                    seen.add(key)
+                    yield Rows(**{name: column.copy() for name, column in game.columns()})
+
+
+def _digest(game: Rows) -> bytes:
+    """What tells a game from others: everything but its number."""
+    digest = blake2b(digest_size=16)
+    for name, column in game.columns():
+        if name != "game":
+            digest.update(np.ascontiguousarray(column).data)
+    return digest.digest()

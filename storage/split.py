@@ -1,0 +1,67 @@
+"""Positions to learn from, and positions to be examined on.
+
+Sides are drawn by position, not by row: a position that comes up in many games, and its mirror
+image, are on one side. Which one depends on the position alone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from selfplay.board import Board
+from storage.dataset import Dataset
+from storage.rows import Array, Rows, schema
+from storage.statistics import canonical_keys
+
+_WORD = (1 << 64) - 1
+
+
+def write_parts(dataset: Dataset, share: float, folder: Path) -> dict[str, int]:
+    """Write train.parquet and test.parquet into a folder; how many rows went where."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = ("train.parquet", "test.parquet")
+    aside = [folder / f".{name}.{os.getpid()}" for name in names]
+    counts = [0, 0]
+    kinds = schema(dataset.board)
+    try:
+        with pq.ParquetWriter(aside[0], kinds) as train, pq.ParquetWriter(aside[1], kinds) as test:
+            for _, rows in dataset.rows():
+                chosen = is_test(rows, dataset.board, share)
+                for side, (writer, which) in enumerate(((train, ~chosen), (test, chosen))):
+                    writer.write_table(rows[which].to_table(dataset.board))
+                    counts[side] += int(which.sum())
+        for path, name in zip(aside, names, strict=True):
+            path.replace(folder / name)
+    finally:
+        for path in aside:
+            path.unlink(missing_ok=True)
+    return {str(folder / name): count for name, count in zip(names, counts, strict=True)}
+
+
+def is_test(rows: Rows, board: Board, share: float) -> Array:
+    """Where a row is of the test side, to which this share of positions belongs."""
+    return shares(canonical_keys(rows, board)) < share
+
+
+def shares(keys: Array) -> Array:
+    """Numbers from 0 to 1 that look random and follow from the keys (SplitMix64's last step)."""
+    if keys.dtype == object:
+        keys = np.array([_folded(int(key)) for key in keys], np.uint64)
+    z: Any = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.asarray((z >> np.uint64(11)) * 2.0**-53)
+
+
+def _folded(key: int) -> int:
+    word = 0
+    while key:
+        word = (word * 0x2545F4914F6CDD1D + (key & _WORD)) & _WORD
+        key >>= 64
+    return word

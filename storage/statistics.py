@@ -1,0 +1,120 @@
+"""What is in a run, in numbers: games, positions, repetitions, results, the teacher's columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from selfplay.board import Board, mirrored, position_key
+from storage.dataset import Dataset
+from storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """How games ended for the first player."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    @classmethod
+    def of(cls, outcomes: Array) -> Results:
+        return cls(*(int((outcomes == outcome).sum()) for outcome in (1, 0, -1)))
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Numbers of a run. Positions and openings count once with their mirror images where they
+    are called unique."""
+
+    games: int
+    positions: int
+    unique_positions: int
+    by_ply: dict[int, int]
+    """Positions by the stones on the board."""
+    unique_by_ply: dict[int, int]
+    moves: list[int]
+    """How often the teacher chose each column."""
+    results: Results
+    lengths: dict[int, int]
+    """Games by the stones on the board at their end."""
+    by_first_move: dict[int, Results]
+    """Results by the first move after the opening."""
+    unique_openings: int
+
+
+def statistics(dataset: Dataset) -> Statistics:
+    """Read a run once, a shard at a time; what is kept is a number or two a position."""
+    board = dataset.board
+    moves = np.zeros(board.columns, np.int64)
+    keys, plies, openings, ends = [], [], [], []
+    for _, rows in dataset.rows():
+        moves += np.bincount(rows.move, minlength=board.columns)
+        keys.append(canonical_keys(rows, board))
+        plies.append(rows.ply)
+        first = np.flatnonzero(np.append(True, rows.game[1:] != rows.game[:-1])[: len(rows)])
+        last = np.append(first[1:], len(rows)) - 1
+        openings.append(keys[-1][first])
+        second_to_move = rows.ply[last] % 2 == 1
+        outcome = np.where(
+            rows.outcome[last] == NO_RESULT,
+            NO_RESULT,
+            np.where(second_to_move, -rows.outcome[last], rows.outcome[last]),
+        )
+        ends.append(np.stack([outcome, rows.ply[last] + 1, rows.played[first]]))
+    all_keys, all_plies = _joined(keys), _joined(plies)
+    unique, at = np.unique(all_keys, return_index=True)
+    outcome, length, first_move = np.concatenate(ends, axis=1) if ends else np.zeros((3, 0), int)
+    played_out = outcome != NO_RESULT
+    return Statistics(
+        games=len(outcome),
+        positions=len(all_keys),
+        unique_positions=len(unique),
+        by_ply=_counts(all_plies),
+        unique_by_ply=_counts(all_plies[at]),
+        moves=moves.tolist(),
+        results=Results.of(outcome),
+        lengths=_counts(length[played_out]),
+        by_first_move={
+            int(move): Results.of(outcome[first_move == move])
+            for move in np.unique(first_move)
+            if move != NO_MOVE
+        },
+        unique_openings=len(np.unique(_joined(openings))),
+    )
+
+
+def canonical_keys(rows: Rows, board: Board) -> Array:
+    """One number for each position, the same for its mirror image: Python's integers where the
+    board does not fit a machine word."""
+    grid = rows.board.reshape(-1, board.rows, board.columns)
+    mover = (1 + rows.ply % 2).astype(np.int8)
+    number = np.uint64 if board.fits_word else object
+    own, mask = np.zeros(len(rows), number), np.zeros(len(rows), number)
+    for column in range(board.columns):
+        for row in range(board.rows):
+            bit: Any = 1 << (column * board.stride + row)
+            if board.fits_word:
+                bit = np.uint64(bit)
+            cell = grid[:, board.rows - 1 - row, column]
+            mask[cell != 0] |= bit
+            own[cell == mover] |= bit
+    keys = position_key(board, own, mask)
+    images = position_key(board, mirrored(board, own), mirrored(board, mask))
+    return np.asarray(np.minimum(keys, images))
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _counts(numbers: Array) -> dict[int, int]:
+    values, counts = np.unique(numbers, return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist(), strict=True))

@@ -1,0 +1,89 @@
+"""Runs in an object store, by the same code: what is there is whole, whatever fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from selfplay.errors import InputError
+from storage.dataset import Dataset, name_of, write
+from storage.description import Description
+from storage.place import Place
+from storage.verify import set_aside, verify
+from tests.storage.conftest import Store
+from tests.storage.made import SPEC, make_run, shard_of
+
+
+def test_a_run_is_the_same_there_as_here(store: Store, tmp_path: Path) -> None:
+    there, here = make_run(store.uri), make_run(tmp_path / "run")
+    assert there.fingerprint == here.fingerprint
+    assert there.missing() == []
+    assert list(verify(there)) == []
+    assert there.scan().to_table().num_rows == here.positions == len(there.to_pandas(["game"]))
+    assert sum(batch.num_rows for batch in there.batches(["move"])) == here.positions
+    assert len(there.paths()) == 4
+    assert there.paths()[0].startswith(store.uri.removeprefix("s3://"))
+
+
+def test_a_shard_is_one_request(store: Store) -> None:
+    make_run(store.uri, shards=range(1))
+    put = [request for request in store.requests if "part-00000" in request]
+    assert put == [f"PUT /{store.uri.removeprefix('s3://')}/shards/part-00000.parquet"]
+
+
+def test_a_run_goes_on_where_it_was(store: Store) -> None:
+    dataset = make_run(store.uri, shards=range(2))
+    assert (dataset.missing(), dataset.shards()) == ([2, 3], [0, 1])
+    for shard in dataset.missing():
+        write(dataset.place, dataset.description, shard, shard_of(SPEC, shard))
+    assert Dataset(store.uri).missing() == []
+
+
+def test_an_upload_that_fails_leaves_nothing(store: Store) -> None:
+    dataset = make_run(store.uri, shards=range(1))
+    store.fail = lambda verb, path, number: "hang up" if "part-00001" in path else None
+    with pytest.raises(OSError, match=store.uri):
+        write(dataset.place, dataset.description, 1, shard_of(SPEC, 1))
+    store.fail = lambda verb, path, number: None
+    again = Dataset(store.uri)
+    assert (again.shards(), again.strays()) == ([0], [])
+
+
+def test_a_server_that_is_busy_now_and_then_is_asked_again(store: Store) -> None:
+    faults = ("503 SlowDown", "500 InternalError")
+    store.fail = lambda verb, path, number: faults[number // 3 % 2] if number % 3 == 0 else None
+    dataset = make_run(store.uri)
+    assert list(verify(dataset)) == []
+    assert len(store.requests) > 12
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("403 AccessDenied", "access is denied"),
+        ("403 InvalidAccessKeyId", "the credentials are not known"),
+        ("403 SignatureDoesNotMatch", "the credentials are wrong"),
+        ("404 NoSuchBucket", "there is no such bucket"),
+    ],
+)
+def test_what_people_get_wrong_is_told_in_a_line(store: Store, fault: str, message: str) -> None:
+    store.fail = lambda verb, path, number: fault
+    with pytest.raises(InputError, match=message) as caught:
+        Description.of_spec(SPEC).write(Place(store.uri))
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_shards_are_set_aside_there_too(store: Store) -> None:
+    dataset = make_run(store.uri, shards=range(2))
+    dataset.place.write(name_of(1), b"PAR1 no more")
+    problems = [p for p in verify(Dataset(store.uri)) if "missing" not in p.what]
+    assert [p.shard for p in problems] == [1]
+    assert set_aside(Dataset(store.uri), problems) == ["quarantine/part-00001.parquet"]
+    assert Dataset(store.uri).missing() == [1, 2, 3]
+
+
+def test_nothing_there_is_no_run(store: Store) -> None:
+    with pytest.raises(InputError, match="there is no run at s3://"):
+        Dataset(store.uri)
+    assert Place(store.uri).sizes("shards") == {}
