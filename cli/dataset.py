@@ -199,7 +199,7 @@ def export(
     csv-012 has cell_0 to cell_41, row by row from the top left, 0, 1, 2; csv-signed has pos_0 to
     pos_41, column by column from the bottom left, 0, 1, -1; both then the move, counted from 0.
 
-    Example: selfplay dataset export examples/tiny --format csv-signed --out tiny.csv
+    Example: selfplay dataset export examples/tiny --out tiny.csv
     """
     from storage.csvfiles import Format
     from storage.csvfiles import export as export_csv

@@ -134,15 +134,6 @@ class Spec:
         return Board.parse(self.board, self.connect)
 
     @property
-    def shards(self) -> int:
-        """How many files the games fill."""
-        return -(-self.games // self.shard_games)
-
-    def games_of(self, shard: int) -> range:
-        """The games in a file."""
-        return range(shard * self.shard_games, min(self.games, (shard + 1) * self.shard_games))
-
-    @property
     def is_repeatable(self) -> bool:
         """Whether the same spec gives the same rows: not with players that go by the clock."""
         players = (self.teacher, self.explorer or self.teacher)

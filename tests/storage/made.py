@@ -34,14 +34,18 @@ def rows_of(spec: Spec, game: int) -> Rows:
     )
 
 
+def games_of(spec: Spec, shard: int) -> range:
+    return Description.of_spec(spec).games_of(shard)
+
+
 def shard_of(spec: Spec, shard: int) -> Rows:
-    return Rows.join([rows_of(spec, game) for game in spec.games_of(shard)])
+    return Rows.join([rows_of(spec, game) for game in games_of(spec, shard)])
 
 
 def make_run(where: Path | str, spec: Spec = SPEC, shards: range | None = None) -> Dataset:
     place = Place(str(where))
     description = Description.of_spec(spec)
     description.write(place)
-    for shard in range(spec.shards) if shards is None else shards:
+    for shard in range(description.shards) if shards is None else shards:
         write(place, description, shard, shard_of(spec, shard))
     return Dataset(place)

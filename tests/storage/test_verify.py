@@ -17,7 +17,7 @@ from storage.rows import NO_MOVE, Rows
 from storage.shard import decode
 from storage.spec import Spec
 from storage.verify import _has_line, faults, verify
-from tests.storage.made import SPEC, make_run, shard_of
+from tests.storage.made import SPEC, games_of, make_run, shard_of
 
 
 def problems(dataset: Dataset) -> list[str]:
@@ -94,7 +94,7 @@ CHANGES: dict[str, Callable[[Rows], object]] = {
 @pytest.mark.parametrize("fault", CHANGES)
 def test_what_is_wrong_with_a_game_is_found(fault: str) -> None:
     rows = shard_of(SPEC, 1)
-    games = SPEC.games_of(1)
+    games = games_of(SPEC, 1)
     assert list(faults(rows, Board(), games)) == []
     CHANGES[fault](rows)
     found = [what for what, _ in faults(rows, Board(), games)]
