@@ -96,7 +96,7 @@ def show(position: Position, player: str, decision: Decision) -> None:
         )
     elif decision.depth:
         out.print(
-            f"{decision.depth} plies ahead in {decision.seconds:.3f} s: {decision.nodes:,} nodes, "
+            f"{decision.depth} {'ply' if decision.depth == 1 else 'plies'} ahead in {decision.seconds:.3f} s: {decision.nodes:,} nodes, "
             f"{decision.leaves:,} leaves"
         )
     out.print()

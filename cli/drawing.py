@@ -69,10 +69,8 @@ def decision_table(decision: Decision, target: Console) -> Table:
     if visits:
         table.add_column("visits", justify="right")
         table.add_column("", width=24, no_wrap=True)
-    if decision.evaluations:
-        table.add_column("evaluation", justify="right")
-    else:
-        table.add_column("value", justify="right")
+    known_as = "evaluation" if decision.evaluations else "score" if decision.scores else "value"
+    table.add_column(known_as, justify="right")
     table.add_column("proven")
     for column in range(len(known)):
         cells = [f"{'>' if column == decision.move else ' '} {column + 1}"]
@@ -81,6 +79,8 @@ def decision_table(decision: Decision, target: Console) -> Table:
             cells += [f"{visits[column]:,}", bar(share, 24, unicode=unicode)]
         if decision.evaluations:
             cells.append(_or_blank(decision.evaluations[column], "+,.1f"))
+        elif decision.scores:
+            cells.append(_or_blank(decision.scores[column], "+d"))
         else:
             cells.append(_or_blank(decision.value[column] if decision.value else None, "+.3f"))
         proven = decision.proven[column] if decision.proven else None
