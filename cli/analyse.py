@@ -95,8 +95,9 @@ def show(position: Position, player: str, decision: Decision) -> None:
             f"({per_second:,.0f}/s), {decision.nodes:,} nodes"
         )
     elif decision.depth:
+        plies = "1 ply" if decision.depth == 1 else f"{decision.depth} plies"
         out.print(
-            f"{decision.depth} {'ply' if decision.depth == 1 else 'plies'} ahead in {decision.seconds:.3f} s: {decision.nodes:,} nodes, "
+            f"{plies} ahead in {decision.seconds:.3f} s: {decision.nodes:,} nodes, "
             f"{decision.leaves:,} leaves"
         )
     out.print()

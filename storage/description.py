@@ -7,7 +7,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import version as version_of
 from typing import Any
 
 from selfplay.board import Board
@@ -18,8 +18,6 @@ from storage.rows import SCHEMA_VERSION
 from storage.spec import Spec
 
 NAME = "run.json"
-
-OLDEST_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,31 +87,34 @@ class Description:
             return None
         try:
             record = json.loads(data)
-            written = record["schema_version"]
-            if written > SCHEMA_VERSION:
-                raise InputError(
-                    f"{place} was written by a later version (schema_version {written}; this "
-                    f"one reads up to {SCHEMA_VERSION})"
-                )
-            spec = record["spec"]
-            found = cls(
-                identity=record["spec_hash"],
-                board=Board.parse(record["board"], record["connect"]),
-                games=int(record["games"]),
-                shard_games=int(record["shard_games"]),
-                spec=None if spec is None else Spec.stored(spec),
-                source=record["source"],
-                made_with=record["made_with"],
-                schema_version=written,
-            )
+            version = int(record["schema_version"])
+            found = cls._of_record(record) if version <= SCHEMA_VERSION else None
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error))}); the "
-                "same `selfplay generate` command writes it anew if you remove it"
+                f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error))}); if "
+                "you remove it, the same `selfplay generate` command writes it anew"
             ) from None
+        if found is None:
+            raise InputError(
+                f"{place} was written by a later version: it has schema_version {version}, and "
+                f"this one reads up to {SCHEMA_VERSION}"
+            )
         if found.spec is not None and found.spec.hash != found.identity:
             raise InputError(f"{place}/{NAME} is damaged: its spec is not that of its hash")
         return found
+
+    @classmethod
+    def _of_record(cls, record: Mapping[str, Any]) -> Description:
+        return cls(
+            identity=record["spec_hash"],
+            board=Board.parse(record["board"], record["connect"]),
+            games=int(record["games"]),
+            shard_games=int(record["shard_games"]),
+            spec=None if record["spec"] is None else Spec.stored(record["spec"]),
+            source=record["source"],
+            made_with=record["made_with"],
+            schema_version=int(record["schema_version"]),
+        )
 
 
 def _made_with() -> dict[str, Any]:
@@ -122,5 +123,5 @@ def _made_with() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": usable_cores(),
-        **{name: version(name) for name in ("selfplay", "numpy", "numba", "pyarrow", "ray")},
+        **{name: version_of(name) for name in ("selfplay", "numpy", "numba", "pyarrow", "ray")},
     }
