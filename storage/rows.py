@@ -23,8 +23,8 @@ NO_RESULT = -128
 NO_MOVE = -1
 """In arrays, in place of a move that was not made."""
 
-VALUE_STEPS = 512
-"""Values are kept in steps of 1/512: finer than they are certain, and a third of the bytes."""
+VALUE_STEPS = 256
+"""Values are kept in steps of 1/256: finer than they are certain, and a quarter of the bytes."""
 
 Array = np.ndarray[Any, Any]
 

@@ -14,13 +14,22 @@ from storage.rows import SCHEMA_VERSION, Rows
 
 _PREFIX = "selfplay."
 
-# Found by trying them: docs/data.md has the figures.
+# What made the smallest files of those that were tried. Small integers are kept in four bytes
+# each: apart from one another the empty ones cost nothing.
 _EFFORT = 12
 _ENCODINGS = {
     "game": "DELTA_BINARY_PACKED",
-    "ply": "BYTE_STREAM_SPLIT",
-    "visits.list.element": "BYTE_STREAM_SPLIT",
-    "value.list.element": "BYTE_STREAM_SPLIT",
+    **dict.fromkeys(
+        (
+            "ply",
+            "board.list.element",
+            "move",
+            "visits.list.element",
+            "value.list.element",
+            "played",
+        ),
+        "BYTE_STREAM_SPLIT",
+    ),
 }
 
 
