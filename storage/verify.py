@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from selfplay.board import Board
-from selfplay.machine import usable_cores
 from storage.dataset import Dataset, name_of
 from storage.rows import NO_MOVE, NO_RESULT, Array, Rows, schema
 from storage.shard import DamagedShardError, decode, file_name
 
 _SHOWN_PER_FAULT = 3
+_READ_AHEAD = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,26 @@ def verify(dataset: Dataset) -> Iterator[Problem]:
     """All that is wrong with a run, shard by shard."""
     for name in dataset.strays():
         yield Problem(f"{name} does not belong to the run")
-    there = dataset.files
-    shards = range(dataset.description.shards)
-    with ThreadPoolExecutor(usable_cores()) as pool:
-        for shard, found in zip(
-            shards, pool.map(lambda n: list(_of_shard(dataset, n, there)), shards), strict=True
-        ):
-            for what, game in found:
-                yield Problem(what, shard, game)
+    for shard, data in _files(dataset):
+        for what, game in _of_shard(dataset, shard, data):
+            yield Problem(what, shard, game)
+
+
+def _files(dataset: Dataset) -> Iterator[tuple[int, bytes | None]]:
+    """Every shard of the plan and its file, some read ahead: stores take their time to answer."""
+    shards = iter(range(dataset.description.shards))
+
+    def read(shard: int) -> bytes | None:
+        if file_name(shard) not in dataset.files:
+            return None
+        return dataset.place.read(name_of(shard))
+
+    with ThreadPoolExecutor(_READ_AHEAD) as pool:
+        coming = deque((n, pool.submit(read, n)) for n in islice(shards, _READ_AHEAD))
+        while coming:
+            shard, data = coming.popleft()
+            yield shard, data.result()
+            coming.extend((n, pool.submit(read, n)) for n in islice(shards, 1))
 
 
 def set_aside(dataset: Dataset, problems: Sequence[Problem]) -> list[str]:
@@ -57,14 +71,12 @@ def set_aside(dataset: Dataset, problems: Sequence[Problem]) -> list[str]:
     return moved
 
 
-def _of_shard(
-    dataset: Dataset, shard: int, there: dict[str, int]
-) -> Iterator[tuple[str, int | None]]:
-    if file_name(shard) not in there:
+def _of_shard(dataset: Dataset, shard: int, data: bytes | None) -> Iterator[tuple[str, int | None]]:
+    if data is None:
         yield "it is missing", None
         return
     try:
-        footer, table = decode(dataset.place.read(name_of(shard)))
+        footer, table = decode(data)
         dataset.check(shard, footer)
     except DamagedShardError as damage:
         yield str(damage), None
