@@ -186,6 +186,11 @@ class MinimaxPlayer:
             proven.append(1 if won else -1 if lost else 0 if drawn else None)
             evaluations.append(value if exact and not (won or lost or drawn) else None)
         move = int(memory.integers[0, alphabeta.CHOICE])
+        if proven[move] == -1:
+            # Where the clock stopped the search: what was not tried cannot be worse.
+            legal = position.legal_moves
+            untried = [c for c in self._order.tolist() if c in legal and proven[c] is None]
+            move = untried[0] if untried else move
         return _Found(move, depth, tuple(proven), tuple(evaluations))
 
 

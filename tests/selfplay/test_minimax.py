@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfplay.alphabeta import LEAST_WIN, WON
+from selfplay.alphabeta import CHOICE, LEAST_WIN, WON
 from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.evaluations import COUNTS, all_runs, cell, evaluation, runs_through
@@ -165,6 +165,17 @@ def test_the_clock_is_kept_and_a_decided_position_needs_none_of_it() -> None:
     assert 0.15 < decision.seconds < 2
     decision = player("minimax:seconds=1000", Board()).decide(Position.parse("112233"))
     assert (decision.move, decision.depth) == (3, 1)
+
+
+def test_a_search_cut_short_prefers_what_it_has_not_seen_to_what_is_lost() -> None:
+    stopped = player("minimax:seconds=1", Board())
+    stopped._search(Position(), 2, None)
+    stopped._memory.values[:] = np.inf
+    stopped._memory.values[3], stopped._memory.exact[:] = -LEAST_WIN, False
+    stopped._memory.integers[0, CHOICE] = 3
+    assert stopped._found(Position(), 9).move in (2, 4)
+    stopped._memory.values[:] = -LEAST_WIN
+    assert stopped._found(Position(), 9).move == 3
 
 
 def test_counts_of_the_published_search() -> None:
