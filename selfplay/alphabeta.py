@@ -150,10 +150,13 @@ def begin(memory: Memory, position: Position, evaluation: Evaluation) -> None:
     memory.counts[:] = COUNTS * own[runs].sum(axis=1) + other[runs].sum(axis=1)
     ledger["stones"], ledger["depth"], ledger["won"] = position.ply, 0, False
     hashes = geometry(board).hashes
-    ledger["hash"] = np.bitwise_xor.reduce(np.concatenate([hashes[0][own], hashes[1][other]]))
+    stones = np.concatenate([hashes[0][own], hashes[1][other]])
+    # Never zero, as an empty entry of the table is.
+    ledger["hash"] = np.bitwise_xor.reduce(stones, initial=hashes[1][0] ^ hashes[0][-1])
     ledger["of_runs"], ledger["of_cells"] = evaluation.runs[memory.counts].sum(), 0
     memory.floats[0, FLOOR] = memory.floats[0, ALPHA] = -np.inf
     memory.floats[0, BETA] = np.inf
+    memory.floats[0, BEST] = -np.inf
     memory.values[:] = np.inf
     memory.exact[:] = False
     memory.killers[:] = _NONE

@@ -144,7 +144,10 @@ class MinimaxPlayer:
             finished = self._search(position, depth, start + seconds if found else None)
             if np.isinf(self._memory.floats[0, alphabeta.BEST]):
                 break
-            found = self._found(position, depth)
+            latest = self._found(position, depth, found)
+            if found and not finished and latest.proven[latest.move] == -1:
+                break  # all is lost: the move before loses no sooner
+            found = latest
             decided = found.proven[found.move] in (1, -1)
             if not finished or decided:
                 break
@@ -173,7 +176,7 @@ class MinimaxPlayer:
             )
         return finished
 
-    def _found(self, position: Position, depth: int) -> _Found:
+    def _found(self, position: Position, depth: int, before: _Found | None = None) -> _Found:
         memory = self._memory
         to_the_end = depth == self.board.cells - position.ply
         proven: list[int | None] = []
@@ -185,6 +188,8 @@ class MinimaxPlayer:
             drawn = exact and to_the_end and not (won or lost)
             proven.append(1 if won else -1 if lost else 0 if drawn else None)
             evaluations.append(value if exact and not (won or lost or drawn) else None)
+        if before is not None:  # what is proven stays so
+            proven = [b if p is None else p for p, b in zip(proven, before.proven, strict=True)]
         move = int(memory.integers[0, alphabeta.CHOICE])
         if proven[move] == -1:
             # Where the clock stopped the search: what was not tried cannot be worse.
@@ -220,7 +225,8 @@ class GreedyPlayer:
             for column in position.legal_moves
         }
         best = max(worth.values())
-        reached, self._reached = self._reached, max(self._reached, best)
+        reached = self._reached
+        self._reached = reached if best == inf else max(reached, best)
         choices = [column for column, value in worth.items() if value == best]
         return replace(
             decision,

@@ -72,7 +72,8 @@ class Solver:
             )
         if not 1 <= memory <= 64_000:
             raise InputError(f"memory is a number of MB from 1 to 64000, not {memory}")
-        bits = max(exact.least_bits(self.board), (memory * 1_000_000 // 8).bit_length() - 1)
+        wanted = (memory * 1_000_000 // 8).bit_length() - 1
+        bits = min(exact.key_bits(self.board), max(exact.least_bits(self.board), wanted))
         try:
             table = np.zeros(1 << bits, np.uint64)
         except MemoryError:
@@ -191,6 +192,8 @@ class Solver:
     ) -> Generator[int | None]:
         """Search in threads: kernels run outside the interpreter's lock, and entries of the
         shared table are single words."""
+        if not positions:
+            return
         stop = Event()
 
         def search(position: Position) -> int | None:

@@ -67,7 +67,7 @@ def safe_stones(board: Any, mask: Any, wins_of_other: Any) -> Any:
     free = next_cells(board, mask)
     dangers = wins_of_other & board.full & ~mask
     forced = free & dangers
-    if forced & (forced - _ONE) and forced:
+    if forced & (forced - _ONE):
         return np.uint64(0)
     return (forced if forced else free) & ~(dangers >> _ONE)
 
