@@ -62,7 +62,7 @@ def as_record(dataset: Dataset, found: Statistics) -> dict[str, object]:
         "shards": len(dataset.shards()),
         "missing_shards": len(dataset.missing()),
         "strays": dataset.strays(),
-        "bytes": sum(dataset.files.values()),
+        "bytes": dataset.bytes,
         "fingerprint": dataset.fingerprint,
         "spec_hash": dataset.description.identity,
         "spec": None if spec is None else asdict(spec),
@@ -77,7 +77,7 @@ def show(dataset: Dataset, found: Statistics) -> None:
     unicode = has_unicode(out)
     spec, results = dataset.spec, found.results
     shards = len(dataset.shards())
-    size = sum(dataset.files.values())
+    size = dataset.bytes
     repeated = found.positions - found.unique_positions
     facts = [
         ("board", str(dataset.board)),
@@ -280,13 +280,7 @@ def card(run: Run) -> None:
 
     Example: selfplay dataset card examples/tiny
     """
-    from cli.progress import progress
-    from storage.card import NAME, label_quality, text
+    from cli.cards import write_card
     from storage.dataset import Dataset
-    from storage.statistics import statistics
 
-    dataset = Dataset(run)
-    with progress("labels judged") as tell:
-        quality = label_quality(dataset, tell)
-    dataset.place.write(NAME, text(dataset, statistics(dataset), quality).encode())
-    print(f"{run}/{NAME}")
+    print(f"{run}/{write_card(Dataset(run))}")

@@ -9,8 +9,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cli import analyse, bench, book, dataset, openings, play, solve
+from cli import analyse, bench, book, dataset, generate, openings, play, solve, status
+from cli.endings import StoppedError
 from selfplay.errors import InputError
+from workers.jobs import JobError
 
 app = typer.Typer(
     name="selfplay",
@@ -24,6 +26,8 @@ app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
 app.command("solve")(solve.solve)
 app.command("openings")(openings.openings)
+app.command("generate")(generate.generate)
+app.command("status")(status.status)
 app.add_typer(bench.app, name="bench")
 app.add_typer(book.app, name="book")
 app.add_typer(dataset.app, name="dataset")
@@ -81,6 +85,10 @@ def _explain(error: Exception) -> NoReturn:
     match error:
         case InputError():
             _fail(str(error), BAD_INPUT)
+        case StoppedError():
+            _fail(str(error), INTERRUPTED)
+        case JobError():
+            _fail(str(error), FAILED)
         case typer.TyperException():
             _fail(error.format_message() or "see `selfplay --help`", error.exit_code)
         case BrokenPipeError():

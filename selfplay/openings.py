@@ -142,12 +142,17 @@ def read_openings(path: Path, board: Board) -> Deck:
     """The positions of a file, one a line; empty lines and lines that begin with # are skipped."""
     name = quoted(str(path), 200)
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"cannot read openings from {name}: {reason}") from None
+    return listed_openings(text, board, name)
+
+
+def listed_openings(text: str, board: Board, name: str) -> Deck:
+    """The positions of a text that is known by this name."""
     positions = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:

@@ -42,6 +42,10 @@ class Stream:
         """A number from 0 to n - 1."""
         return (self.bits() * n) >> 64
 
+    def share(self) -> float:
+        """A number from 0 up to, not including, 1."""
+        return (self.bits() >> 11) / (1 << 53)
+
     def choice(self, items: Sequence[T]) -> T:
         return items[self.below(len(items))]
 

@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 from selfplay.board import Board
 from selfplay.errors import InputError
 from storage.description import Description
-from storage.place import Place
+from storage.place import File, Place
 from storage.rows import Rows, schema
 from storage.shard import DamagedShardError, Footer, decode, file_name, read_footer
 from storage.spec import Spec
@@ -34,9 +34,10 @@ _AT_ONCE = 16
 class Dataset:
     """The rows of a run."""
 
-    def __init__(self, run: str | Place) -> None:
+    def __init__(self, run: str | Place, description: Description | None = None) -> None:
+        """The run at a place, as its `run.json` describes it, or as is said here."""
         self.place = run if isinstance(run, Place) else Place(run)
-        found = Description.read(self.place)
+        found = description or Description.read(self.place)
         if found is None:
             raise InputError(f"there is no run at {self.place}")
         self.description = found
@@ -73,9 +74,9 @@ class Dataset:
         return sorted(set(self.files) - planned)
 
     @cached_property
-    def files(self) -> dict[str, int]:
-        """All files among the shards, and their sizes."""
-        return self.place.sizes(SHARDS)
+    def files(self) -> dict[str, File]:
+        """All files among the shards."""
+        return self.place.files(SHARDS)
 
     @cached_property
     def footers(self) -> dict[int, Footer]:
@@ -121,6 +122,11 @@ class Dataset:
     def positions(self) -> int:
         """How many rows are there."""
         return sum(footer.rows for footer in self.footers.values())
+
+    @property
+    def bytes(self) -> int:
+        """What all files among the shards take."""
+        return sum(file.size for file in self.files.values())
 
     @property
     def fingerprint(self) -> str:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pyarrow import ArrowException, fs
@@ -21,6 +22,14 @@ from selfplay.errors import InputError, quoted
 
 _ASIDE = re.compile(r"\.(?P<name>.+)\.(?P<host>[^.]*)-(?P<process>[0-9]+)\.aside")
 _OLD_SECONDS = 24 * 3600
+
+
+class File(NamedTuple):
+    """What a listing says of a file."""
+
+    size: int
+    modified: float
+    """When it was written, in seconds since 1970."""
 
 
 class Place:
@@ -46,6 +55,11 @@ class Place:
 
     def __str__(self) -> str:
         return self.uri
+
+    @property
+    def absolute(self) -> str:
+        """What names this place in any process."""
+        return self.uri if self.folder is None else str(self.folder.absolute())
 
     def full(self, name: str) -> str:
         """The path of a file, as `filesystem` has it."""
@@ -81,21 +95,25 @@ class Place:
             raise
         _flush_folder(path.parent)
 
-    def sizes(self, folder: str) -> dict[str, int]:
-        """The files in a folder and their sizes; none where there is no such folder."""
+    def files(self, folder: str) -> dict[str, File]:
+        """The files in a folder; none where there is no such folder."""
         if self.folder is not None:
             where = self.folder / folder
             if not where.is_dir():
                 return {}
             return {
-                entry.name: entry.stat().st_size
+                entry.name: File(entry.stat().st_size, entry.stat().st_mtime)
                 for entry in os.scandir(where)
                 if entry.is_file() and not _ASIDE.fullmatch(entry.name)
             }
         with _told(self):
             selector = fs.FileSelector(self.full(folder), allow_not_found=True)
             found = self.filesystem.get_file_info(selector)
-        return {info.base_name: info.size for info in found if info.type == fs.FileType.File}
+        return {
+            info.base_name: File(info.size, info.mtime_ns / 1e9)
+            for info in found
+            if info.type == fs.FileType.File
+        }
 
     def move(self, name: str, to: str) -> None:
         """Give a file another name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
@@ -71,11 +71,8 @@ class Spec:
         self._check_ranges(board)
         if self.opening_digest is None:
             openings = parse_openings(self.opening, board)
-            if isinstance(openings, Deck) and self.opening.startswith("file:"):
-                digest = blake2b(digest_size=16)
-                for position in openings.positions:
-                    digest.update(f"{position.key()}\n".encode())
-                self._set("opening_digest", digest.hexdigest())
+            if isinstance(openings, Deck) and self.has_opening_file:
+                self._set("opening_digest", digest_of(openings))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -105,29 +102,24 @@ class Spec:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Spec:
         """A spec from names and values, as a file or a command line gives them."""
-        known = [key.name for key in fields(cls) if key.name != "opening_digest"]
-        for name in options:
-            if name not in known:
-                raise InputError(
-                    f"a spec has no key {quoted(str(name))}; {did_you_mean(str(name), known)}"
-                )
+        _refuse_unknown_keys(options)
         return cls(**options)
+
+    def changed(self, options: Mapping[str, Any]) -> Spec:
+        """The same but for these names and values."""
+        _refuse_unknown_keys(options)
+        # A file of openings need not be where it was: what was in it is known by its digest.
+        digest = None if "opening" in options else self.opening_digest
+        return replace(self, opening_digest=digest, **options)
 
     @classmethod
     def stored(cls, options: Mapping[str, Any]) -> Spec:
         """The spec that a run was begun with."""
         return cls(**options)
 
-    @classmethod
-    def read(cls, path: Path, changes: Mapping[str, Any] | None = None) -> Spec:
-        """A spec from a TOML file, with some of its values replaced."""
-        try:
-            options = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls.of({**options, **(changes or {})})
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(f"cannot read a spec from {quoted(str(path), 200)}: {error}") from None
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+    @property
+    def has_opening_file(self) -> bool:
+        return self.opening.strip().startswith("file:")
 
     @property
     def geometry(self) -> Board:
@@ -160,6 +152,35 @@ class Spec:
             for name in mine
             if mine[name] != others[name]
         ]
+
+
+def _refuse_unknown_keys(options: Mapping[str, Any]) -> None:
+    known = [key.name for key in fields(Spec) if key.name != "opening_digest"]
+    for name in options:
+        if name not in known:
+            raise InputError(
+                f"a spec has no key {quoted(str(name))}; {did_you_mean(str(name), known)}"
+            )
+
+
+def read_options(path: Path) -> dict[str, Any]:
+    """The keys of a spec that a TOML file gives."""
+    try:
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
+        Spec.of(options)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"cannot read a spec from {quoted(str(path), 200)}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return options
+
+
+def digest_of(deck: Deck) -> str:
+    """What stands for a list of openings, wherever it was read from."""
+    digest = blake2b(digest_size=16)
+    for position in deck.positions:
+        digest.update(f"{position.key()}\n".encode())
+    return digest.hexdigest()
 
 
 def _check_type(name: str, value: object, annotation: Any) -> None:

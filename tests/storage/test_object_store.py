@@ -86,4 +86,4 @@ def test_bad_shards_are_set_aside_there_too(store: Store) -> None:
 def test_nothing_there_is_no_run(store: Store) -> None:
     with pytest.raises(InputError, match="there is no run at s3://"):
         Dataset(store.uri)
-    assert Place(store.uri).sizes("shards") == {}
+    assert Place(store.uri).files("shards") == {}

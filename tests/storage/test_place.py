@@ -47,10 +47,10 @@ def test_a_writer_that_is_killed_leaves_all_or_nothing(tmp_path: Path, stage: st
     make_run(tmp_path, shards=range(1))
     write_and_die(tmp_path, f"{STAGES[stage]} = die")
     place = Place(str(tmp_path))
-    whole = "part-00001.parquet" in place.sizes("shards")
+    whole = "part-00001.parquet" in place.files("shards")
     assert whole == (stage == "after the renaming")
     if whole:
-        assert place.sizes("shards")["part-00001.parquet"] == 1_000_000
+        assert place.files("shards")["part-00001.parquet"].size == 1_000_000
         return
     dataset = Dataset(place)
     assert (dataset.shards(), dataset.strays()) == ([0], [])
@@ -73,7 +73,7 @@ def test_a_writer_that_is_killed_in_the_middle_of_the_data(tmp_path: Path) -> No
         "pathlib.Path.open = lambda path, mode: Half(real(path, mode))\n"
     )
     write_and_die(tmp_path, patch)
-    assert Place(str(tmp_path)).sizes("shards") == {}
+    assert Place(str(tmp_path)).files("shards") == {}
     assert Place(str(tmp_path)).clean("shards") == 1
 
 

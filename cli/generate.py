@@ -1,0 +1,259 @@
+"""`selfplay generate`: start a run, or go on with it, here or on a cluster."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.durations import duration, parse_duration
+from cli.endings import StoppedError
+from cli.options import Json
+from selfplay.errors import InputError
+from workers.jobs import JobError
+
+if TYPE_CHECKING:
+    from workers.generation import Progress
+    from workers.jobs import Executor
+    from workers.plan import Plan
+    from workers.stopping import Stop
+
+_MANY_CORES = (16, 64, 256)
+
+
+def generate(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A folder or a URI: s3://…, gs://…, file://….")
+    ],
+    games: Annotated[
+        int | None, typer.Option("--games", help="How many games; more than before extends a run.")
+    ] = None,
+    teacher: Annotated[
+        str | None,
+        typer.Option("--teacher", metavar="PLAYER", help="Who labels the positions: mcts:10000."),
+    ] = None,
+    explorer: Annotated[
+        str | None,
+        typer.Option("--explorer", metavar="PLAYER", help="Who plays the games: the teacher."),
+    ] = None,
+    opening: Annotated[
+        str | None,
+        typer.Option("--opening", help="Where games begin: 0-20, sensible:0-20, all:4, file:F."),
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option("--mode", help="games, or positions: label that after the opening alone."),
+    ] = None,
+    noise: Annotated[
+        float | None, typer.Option("--noise", help="The share of moves that are random: 0.")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option("--temperature", help="Play in proportion to visits^(1/temperature) …"),
+    ] = None,
+    temperature_plies: Annotated[
+        int | None,
+        typer.Option("--temperature-plies", help="… for so many plies after the opening."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="All randomness comes from this number.")
+    ] = None,
+    board: Annotated[
+        str | None, typer.Option("--board", metavar="COLUMNSxROWS", help="The board: 7x6.")
+    ] = None,
+    connect: Annotated[
+        int | None, typer.Option("--connect", metavar="K", help="How many in a line win: 4.")
+    ] = None,
+    shard_games: Annotated[
+        int | None, typer.Option("--shard-games", metavar="N", help="Games in a file: 50.")
+    ] = None,
+    spec: Annotated[
+        Path | None,
+        typer.Option("--spec", metavar="FILE", help="A TOML file with any of the above."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=0, help="Processes: all cores; 0 is this process alone."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option("--address", metavar="auto|HOST:PORT", help="Work on this Ray cluster."),
+    ] = None,
+    max_time: Annotated[
+        str | None, typer.Option("--max-time", metavar="47h", help="Stop in order after this.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Measure for some seconds what the run will take.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Start a run, or go on with it: the same command makes what is missing, nothing else.
+
+    Options that are left out are as the run was begun, or by default. Ctrl-C finishes what is in
+    work, a second one ends at once; nothing that was finished is lost.
+
+    Example: selfplay generate new --games 20 --teacher mcts:1000 --shard-games 10
+    """
+    from storage.place import Place
+    from storage.spec import read_options
+    from workers.generation import Progress
+    from workers.plan import plan as plan_of
+    from workers.stopping import Stop
+
+    given = {
+        "games": games,
+        "teacher": teacher,
+        "explorer": explorer,
+        "opening": opening,
+        "mode": mode,
+        "noise": noise,
+        "temperature": temperature,
+        "temperature_plies": temperature_plies,
+        "seed": seed,
+        "board": board,
+        "connect": connect,
+        "shard_games": shard_games,
+    }
+    options: dict[str, Any] = {} if spec is None else read_options(spec)
+    options |= {name: value for name, value in given.items() if value is not None}
+    seconds = None if max_time is None else parse_duration(max_time)
+    if address is not None and workers == 0:
+        raise InputError("--workers 0 is this process: it does not go with --address")
+    plan = plan_of(Place(run), options)
+    if dry_run:
+        _say_estimate(plan, workers, as_json=as_json)
+        return
+    progress, stop = Progress.of(plan), Stop(seconds)
+    if plan.missing:
+        progress = _carry_out(plan, _executor(workers, address), stop, as_json=as_json)
+    elif not plan.is_written:
+        plan.begin()
+    _conclude(plan, progress, stop, as_json=as_json)
+
+
+def _executor(workers: int | None, address: str | None) -> Executor:
+    if workers == 0:
+        from workers.here import Here
+
+        return Here()
+    from selfplay.machine import usable_cores
+    from workers.on_ray import OnRay
+
+    return OnRay(workers or (None if address else usable_cores()), address)
+
+
+def _carry_out(plan: Plan, executor: Executor, stop: Stop, *, as_json: bool) -> Progress:
+    from cli.players import announce_compilation
+    from cli.run_progress import reporter
+    from workers.generation import Progress
+    from workers.generation import generate as carry_out
+
+    progress = Progress.of(plan)
+    announce_compilation(plan.description.board)
+    plan.begin()
+    try:
+        with (
+            reporter(as_json=as_json) as tell,
+            executor.start(),
+            stop.listening(tell.stopping),
+        ):
+            for progress in carry_out(plan, executor, stop):
+                tell.show(progress)
+    except KeyboardInterrupt:
+        stop.is_interrupted = True
+    return progress
+
+
+def _conclude(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> None:
+    """Say how it ended, and how to go on."""
+    from cli.cards import write_card
+    from storage.card import NAME as CARD
+    from storage.dataset import Dataset
+
+    there = f"{progress.shards:,} of {progress.shards_total:,} shards are there"
+    again = shlex.join(["selfplay", "generate", str(plan.place)])
+    event = {
+        "games": progress.games,
+        "positions": progress.positions,
+        "shards": progress.shards,
+        "seconds": round(progress.seconds, 3),
+    }
+    if progress.failed:
+        for failure in progress.failed:
+            print(f"shard {failure.item}: {failure.reason}", file=sys.stderr)
+            if failure.traceback and "--debug" in sys.argv[1:2]:
+                print(failure.traceback, file=sys.stderr)
+        if as_json:
+            print(json.dumps({"event": "failed", **event, "fingerprint": None}))
+        raise JobError(f"{there}; to try the others again: {again}")
+    if not progress.is_complete:
+        if as_json:
+            print(json.dumps({"event": "stopped", **event, "fingerprint": None}))
+        if stop.is_interrupted:
+            raise StoppedError(f"stopped: {there}; to go on: {again}")
+        print(f"the time is up: {there}; to go on: {again}", file=sys.stderr)
+        return
+    dataset = Dataset(plan.place)
+    if plan.missing or CARD not in plan.place.files(""):
+        write_card(dataset)
+    if as_json:
+        print(json.dumps({"event": "done", **event, "fingerprint": dataset.fingerprint}))
+        return
+    speed = f", {progress.positions_per_second:,.0f} positions/s" if progress.new_shards else ""
+    print(
+        f"{plan.place}: {progress.games:,} games, {progress.positions:,} positions in "
+        f"{progress.shards:,} shards{speed}; fingerprint {dataset.fingerprint}"
+    )
+
+
+def _say_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
+    from cli.drawing import console, plain_table
+    from cli.players import announce_compilation
+    from selfplay.machine import usable_cores
+    from workers.estimate import estimate
+
+    here = workers or usable_cores()
+    described = plan.description
+    if not plan.missing:
+        print(f"{plan.place}: all {described.shards:,} shards are there")
+        return
+    announce_compilation(described.board)
+    found = estimate(plan)
+    times = {cores: found.seconds_on(cores) for cores in (here, *_MANY_CORES)}
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "games": found.games_missing,
+                    "positions": round(found.positions_missing),
+                    "shards": len(plan.missing),
+                    "bytes": round(found.bytes_missing),
+                    "positions_per_s_and_core": found.positions_per_second,
+                    "measured_positions": found.positions,
+                    "seconds": times,
+                }
+            )
+        )
+        return
+    out = console()
+    out.print(f"{plan.place}: what is missing, from {found.games:,} games in {found.seconds:.1f} s")
+    out.print(
+        plain_table(
+            ("", ""),
+            [
+                ("games", f"{found.games_missing:,}"),
+                ("positions", f"about {found.positions_missing:,.0f}"),
+                ("shards", f"{len(plan.missing):,}"),
+                ("size", f"about {found.bytes_missing / 1e6:,.1f} MB"),
+                ("speed", f"{found.positions_per_second:,.0f} positions/s and core"),
+                *(
+                    (f"{cores} cores" + " (here)" * (cores == here), duration(taken))
+                    for cores, taken in times.items()
+                ),
+            ],
+        )
+    )

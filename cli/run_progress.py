@@ -1,0 +1,168 @@
+"""How far a run is, while it goes on: a bar at a terminal, lines in a log, or JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from cli.durations import duration
+
+if TYPE_CHECKING:
+    from workers.generation import Progress
+
+_LINES_APART = 5.0
+_JSON_APART = 1.0
+
+_STOPPING = "finishing the shards in work; Ctrl-C once more ends at once"
+
+
+class Reporter(Protocol):
+    def show(self, progress: Progress) -> None:
+        """Tell how far it is, if it is time to."""
+
+    def stopping(self) -> None:
+        """Tell that a wish to stop was understood."""
+
+
+@contextmanager
+def reporter(*, as_json: bool) -> Iterator[Reporter]:
+    """Whoever is looking is told in the way that suits them."""
+    if as_json:
+        yield JsonLines(sys.stdout)
+    elif not sys.stderr.isatty():
+        yield Lines()
+    else:
+        bar = Bar()
+        with bar.live:
+            yield bar
+
+
+def words(progress: Progress) -> list[str]:
+    """The progress in short pieces."""
+    found = [
+        f"{progress.games:,} games",
+        f"{progress.positions:,} positions",
+        f"{progress.positions_per_second:,.0f}/s",
+    ]
+    if progress.new_rollouts:
+        found.append(f"{_short(progress.rollouts_per_second)} rollouts/s")
+    found.append(f"{progress.workers} workers" if progress.workers else "workers are starting")
+    if progress.retries:
+        found.append(f"{progress.retries} retries")
+    if progress.failed:
+        found.append(f"{len(progress.failed)} failed")
+    if progress.seconds_left is not None:
+        found.append(f"{duration(progress.seconds_left)} to go")
+    return found
+
+
+def _short(number: float) -> str:
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return f"{number:.0f}"
+
+
+class _Notices:
+    """Says once what happened to workers."""
+
+    def __init__(self) -> None:
+        self._lost = 0
+
+    def of(self, progress: Progress) -> str | None:
+        if progress.lost <= self._lost:
+            return None
+        self._lost = progress.lost
+        return f"a worker was lost ({progress.trouble}); its shard goes to another"
+
+
+class Bar:
+    """A line that is drawn over and over."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Live
+
+        self.live = Live(
+            TextColumn("shards"),
+            MofNCompleteColumn(),
+            BarColumn(bar_width=16),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
+            refresh_per_second=2,
+            redirect_stdout=False,
+        )
+        self._task = self.live.add_task("starting", total=None)
+        self._notices = _Notices()
+
+    def show(self, progress: Progress) -> None:
+        self.live.update(
+            self._task,
+            completed=progress.shards,
+            total=progress.shards_total,
+            description=", ".join(words(progress)),
+        )
+        if notice := self._notices.of(progress):
+            self.live.console.print(notice, highlight=False)
+
+    def stopping(self) -> None:
+        self.live.console.print(_STOPPING, highlight=False)
+
+
+class Lines:
+    """A line every few seconds, for logs."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _LINES_APART
+        self._notices = _Notices()
+
+    def show(self, progress: Progress) -> None:
+        if notice := self._notices.of(progress):
+            print(notice, file=sys.stderr, flush=True)
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _LINES_APART
+            shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
+            print(", ".join([shards, *words(progress)]), file=sys.stderr, flush=True)
+
+    def stopping(self) -> None:
+        print(_STOPPING, file=sys.stderr, flush=True)
+
+
+class JsonLines:
+    """An object a line, whenever a shard is done and now and then."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out  # while Ray runs, stdout is somewhere else
+        self._next = 0.0
+        self._shown: tuple[int, int] | None = None
+
+    def show(self, progress: Progress) -> None:
+        state = (progress.shards, progress.workers)
+        if time.monotonic() < self._next or state == self._shown:
+            return
+        self._next, self._shown = time.monotonic() + _JSON_APART, state
+        left = progress.seconds_left
+        record: dict[str, Any] = {
+            "event": "progress",
+            "shards": progress.shards,
+            "shards_total": progress.shards_total,
+            "games": progress.games,
+            "positions": progress.positions,
+            "positions_per_s": round(progress.positions_per_second, 1),
+            "rollouts_per_s": round(progress.rollouts_per_second),
+            "workers": progress.workers,
+            "retries": progress.retries,
+            "failed": len(progress.failed),
+            "seconds_left": None if left is None else round(left, 1),
+            "worker_megabytes": progress.megabytes,
+        }
+        print(json.dumps(record), file=self._out, flush=True)
+
+    def stopping(self) -> None:
+        print(_STOPPING, file=sys.stderr, flush=True)

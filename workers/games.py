@@ -1,0 +1,83 @@
+"""The games of a run: an opening, an explorer who plays on from it, a teacher who labels."""
+
+from __future__ import annotations
+
+from selfplay.openings import Openings
+from selfplay.players import Decision, Player
+from selfplay.position import Position
+from selfplay.seeding import Stream, derive
+from selfplay.specs import PlayerSpec
+from storage.labelling import rows_of_game
+from storage.rows import Rows
+from storage.spec import Spec
+
+
+class GameMaker:
+    """Makes any game of a run. A game follows from the spec and its number alone."""
+
+    def __init__(self, spec: Spec, openings: Openings) -> None:
+        self.spec = spec
+        self.openings = openings
+        self.rollouts = 0
+        """Games that searches have played out for the labels so far."""
+        self._teacher = PlayerSpec.parse(spec.teacher).build(spec.geometry)
+        # One player in both roles searches once, and keeps its tree from move to move.
+        self._explorer: Player | None = None
+        if spec.explorer is not None and spec.mode == "games":
+            self._explorer = PlayerSpec.parse(spec.explorer).build(spec.geometry)
+
+    def rows(self, game: int) -> Rows:
+        """The labelled positions of one game."""
+        spec = self.spec
+        seed = derive(spec.seed, "game", game)
+        self._teacher.new_game(derive(seed, "teacher"))
+        if self._explorer is not None:
+            self._explorer.new_game(derive(seed, "explorer"))
+        opening = self.openings.opening(spec.seed, game)
+        if spec.mode == "positions":
+            return rows_of_game(
+                game, spec.geometry, [opening], [self._label(opening)], finished=False
+            )
+        chance = Stream(derive(seed, "chance"))
+        positions, labels, played = [], [], []
+        position = opening
+        while not position.is_over:
+            label = self._label(position)
+            decision = label if self._explorer is None else self._explorer.decide(position)
+            move = self._played(position, decision, position.ply - opening.ply, chance)
+            positions.append(position)
+            labels.append(label)
+            played.append(move)
+            position = position.play(move)
+        return rows_of_game(
+            game, spec.geometry, positions, labels, played, position.winner, finished=True
+        )
+
+    def _label(self, position: Position) -> Decision:
+        label = self._teacher.decide(position)
+        self.rollouts += label.rollouts
+        return label
+
+    def _played(self, position: Position, decision: Decision, plies: int, chance: Stream) -> int:
+        """The explorer's move, or one by chance, as the spec has it."""
+        spec = self.spec
+        if spec.noise and chance.share() < spec.noise:
+            return chance.choice(position.legal_moves)
+        if plies < spec.temperature_plies and decision.visits is not None:
+            return _in_proportion(decision, spec.temperature, chance)
+        return decision.move
+
+
+def _in_proportion(decision: Decision, temperature: float, chance: Stream) -> int:
+    """A column with the probability visits^(1/temperature)."""
+    visits = decision.visits or ()
+    most = max(visits)
+    if most == 0:  # decided without a search
+        return decision.move
+    weights = [(count / most) ** (1 / temperature) for count in visits]
+    mark = chance.share() * sum(weights)
+    for column, weight in enumerate(weights):
+        mark -= weight
+        if mark < 0:
+            return column
+    return decision.move

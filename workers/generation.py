@@ -1,0 +1,193 @@
+"""Generation: the shards of a run as a job, and a run from its plan to its last shard."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TypeVar
+
+from selfplay.errors import InputError
+from storage.dataset import write
+from storage.description import Description
+from storage.openings import openings_of
+from storage.place import Place
+from storage.rows import Rows
+from workers.games import GameMaker
+from workers.jobs import Crew, Do, Done, Executor, Failed
+from workers.plan import Plan
+
+T = TypeVar("T")
+
+# An object store that is out of order for a while is waited for: about two minutes in all.
+_PAUSES = (1, 2, 4, 8, 16, 32, 60)
+
+FAILURES_IN_A_ROW = 5
+"""After so many there is no hope for the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a worker says of a shard that it has put in its place."""
+
+    shard: int
+    games: int
+    positions: int
+    rollouts: int
+    seconds: float
+    megabytes: int
+    """The most memory that the worker has ever had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """The shards of a run as a job."""
+
+    uri: str
+    description: Description
+    version: str = field(default_factory=lambda: version("selfplay"))
+
+    def prepare(self) -> Do:
+        if version("selfplay") != self.version:
+            raise InputError(
+                f"a worker has selfplay {version('selfplay')}, where the run was started with "
+                f"{self.version}: install the same on every node"
+            )
+        place, described = Place(self.uri), self.description
+        there = _patiently(place, lambda: Description.read(place))
+        if there is None or there.identity != described.identity:
+            raise InputError(
+                f"a worker does not see the run at {place}: on a cluster it has to be in an object "
+                "store, or in a folder that all nodes share"
+            )
+        assert described.spec is not None
+        maker = GameMaker(described.spec, openings_of(place, described.spec))
+
+        def make(shard: int) -> Receipt:
+            start, before = time.perf_counter(), maker.rollouts
+            games = described.games_of(shard)
+            rows = Rows.join([maker.rows(game) for game in games])
+            _patiently(place, lambda: write(place, described, shard, rows))
+            return Receipt(
+                shard=shard,
+                games=len(games),
+                positions=len(rows),
+                rollouts=maker.rollouts - before,
+                seconds=time.perf_counter() - start,
+                megabytes=_peak_megabytes(),
+            )
+
+        return make
+
+
+def _patiently(place: Place, act: Callable[[], T]) -> T:
+    """Try again where an object store does not answer as it should."""
+    for pause in _PAUSES if place.folder is None else ():
+        try:
+            return act()
+        except OSError:
+            time.sleep(pause)
+    return act()
+
+
+def _peak_megabytes() -> int:
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // (1_000_000 if sys.platform == "darwin" else 1000)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is."""
+
+    shards: int
+    shards_total: int
+    games: int
+    games_total: int
+    positions: int
+    new_shards: int = 0
+    new_positions: int = 0
+    new_rollouts: int = 0
+    workers: int = 0
+    lost: int = 0
+    retries: int = 0
+    trouble: str = ""
+    failed: list[Failed] = field(default_factory=list)
+    megabytes: int = 0
+    """The most memory that a worker has had."""
+    began: float | None = None
+    """When the first worker was ready, by the monotonic clock."""
+    seconds: float = 0.0
+    """Since then."""
+
+    @classmethod
+    def of(cls, plan: Plan) -> Progress:
+        described = plan.description
+        return cls(
+            shards=described.shards - len(plan.missing),
+            shards_total=described.shards,
+            games=plan.games,
+            games_total=described.games,
+            positions=plan.positions,
+        )
+
+    @property
+    def positions_per_second(self) -> float:
+        return self.new_positions / self.seconds if self.seconds else 0.0
+
+    @property
+    def rollouts_per_second(self) -> float:
+        return self.new_rollouts / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None while nobody knows."""
+        if not self.new_shards:
+            return None
+        return self.seconds * (self.shards_total - self.shards) / self.new_shards
+
+    @property
+    def is_complete(self) -> bool:
+        return self.shards == self.shards_total
+
+    def take(self, event: Done | Failed | Crew) -> None:
+        """Reckon in what has happened."""
+        match event:
+            case Crew():
+                self.workers, self.lost = event.ready, event.lost
+                self.retries, self.trouble = event.retries, event.trouble
+                if event.ready and self.began is None:
+                    self.began = time.monotonic()
+            case Failed():
+                self.failed.append(event)
+            case Done(receipt=Receipt() as receipt):
+                self.shards += 1
+                self.new_shards += 1
+                self.games += receipt.games
+                self.positions += receipt.positions
+                self.new_positions += receipt.positions
+                self.new_rollouts += receipt.rollouts
+                self.megabytes = max(self.megabytes, receipt.megabytes)
+        if self.began is not None:
+            self.seconds = time.monotonic() - self.began
+
+
+def generate(plan: Plan, executor: Executor, stop: Callable[[], bool]) -> Iterator[Progress]:
+    """Make the missing shards of a run, and tell how far it is. Failures stand in the progress."""
+    progress = Progress.of(plan)
+    job = Shards(plan.place.absolute, plan.description)
+    in_a_row = 0
+
+    def enough() -> bool:
+        return stop() or in_a_row >= FAILURES_IN_A_ROW or any(f.is_common for f in progress.failed)
+
+    for event in executor.run(job, plan.missing, enough):
+        progress.take(event)
+        match event:
+            case Done():
+                in_a_row = 0
+            case Failed():
+                in_a_row += 1
+        yield progress
