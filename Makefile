@@ -18,13 +18,13 @@ quickstart: .venv/installed  ## install, look at a position, watch a game, and h
 	@echo "Everything else:                  $(BIN)/selfplay --help"
 
 test: .venv/test  ## run the tests
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --dist worksteal
 
 check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --dist worksteal
 
 format: .venv/dev  ## put the code in order
 	$(BIN)/ruff check --fix .
@@ -37,7 +37,7 @@ check-lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	rm -rf .venv-lowest
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/pip install -q -c constraints-lowest.txt -e '.[test]'
-	.venv-lowest/bin/pytest -q
+	.venv-lowest/bin/pytest -q -n auto --dist worksteal
 
 check-wheel: .venv/test  ## build the wheel and use it from an empty folder
 	rm -rf .venv-wheel dist

@@ -6,12 +6,13 @@ import argparse
 import json
 from pathlib import Path
 
-from bench import labels, report, search, solver
+from bench import generation, labels, report, search, solver
 
 BENCHMARKS = {
     "search": search.searches,
     "rollouts": search.steps,
     "solver": solver.solver,
+    "generation": generation.generation,
     "costs": labels.costs,
     "labels": labels.quality,
 }

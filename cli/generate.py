@@ -96,7 +96,7 @@ def generate(
     Options that are left out are as the run was begun, or by default. Ctrl-C finishes what is in
     work, a second one ends at once; nothing that was finished is lost.
 
-    Example: selfplay generate new --games 20 --teacher mcts:1000 --shard-games 10
+    Example: selfplay generate new --games 20 --teacher mcts:1000
     """
     from storage.place import Place
     from storage.spec import read_options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from importlib.metadata import version
 from typing import Annotated, NoReturn
 
@@ -74,7 +75,7 @@ def run() -> NoReturn:
         code = INTERRUPTED
     except Exception as error:
         if debug:
-            raise
+            traceback.print_exc()
         _explain(error)
     if code == INTERRUPTED:
         _fail("interrupted", INTERRUPTED)

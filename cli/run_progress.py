@@ -77,7 +77,7 @@ class _Notices:
         if progress.lost <= self._lost:
             return None
         self._lost = progress.lost
-        return f"a worker was lost ({progress.trouble}); its shard goes to another"
+        return f"a worker was lost ({progress.trouble}); another one is started"
 
 
 class Bar:

@@ -14,7 +14,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from selfplay.board import Board
 from selfplay.errors import InputError
@@ -25,7 +24,9 @@ from storage.shard import DamagedShardError, Footer, decode, file_name, read_foo
 from storage.spec import Spec
 
 if TYPE_CHECKING:
+    # Imported where they are used: workers, of which there are many, do without.
     import pandas as pd
+    import pyarrow.dataset as ds
 
 SHARDS = "shards"
 _AT_ONCE = 16
@@ -138,11 +139,13 @@ class Dataset:
 
     def scan(self) -> ds.Dataset:
         """The rows as an Arrow dataset: columns, filters and batches are its own."""
-        return ds.dataset(
-            self.paths(),
-            schema=schema(self.board),
-            format="parquet",
-            filesystem=self.place.filesystem,
+        return self._scan(self.paths())
+
+    def _scan(self, paths: list[str]) -> ds.Dataset:
+        from pyarrow.dataset import dataset
+
+        return dataset(
+            paths, schema=schema(self.board), format="parquet", filesystem=self.place.filesystem
         )
 
     def batches(
@@ -150,13 +153,7 @@ class Dataset:
     ) -> Iterator[pa.RecordBatch]:
         """The rows in order, a shard in memory at a time."""
         for path in self.paths():
-            part = ds.dataset(
-                path,
-                schema=schema(self.board),
-                format="parquet",
-                filesystem=self.place.filesystem,
-            )
-            yield from part.to_batches(columns=columns, filter=filter)
+            yield from self._scan([path]).to_batches(columns=columns, filter=filter)
 
     def rows(self) -> Iterator[tuple[int, Rows]]:
         """Shard by shard: its number and its rows."""

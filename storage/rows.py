@@ -104,27 +104,20 @@ class Rows:
         return digest.hexdigest()
 
     def to_table(self, board: Board) -> pa.Table:
-        def lists(column: Array, known: Array | None = None) -> pa.Array:
-            mask = None if known is None else ~known.ravel()
-            kind = target.field(name).type
-            return pa.FixedSizeListArray.from_arrays(pa.array(column.ravel(), mask=mask), type=kind)
-
         target = schema(board)
         arrays = []
         for name, column in self.columns():
-            match name:
-                case "board" | "visits":
-                    arrays.append(lists(column))
-                case "value":
-                    arrays.append(lists(column, ~np.isnan(column)))
-                case "proven":
-                    arrays.append(lists(column, column != NO_RESULT))
-                case "played":
-                    arrays.append(pa.array(column, mask=column == NO_MOVE))
-                case "outcome":
-                    arrays.append(pa.array(column, mask=column == NO_RESULT))
-                case _:
-                    arrays.append(pa.array(column))
+            known = None
+            if name == "value":
+                known = ~np.isnan(column)
+            elif name in _IN_PLACE_OF_NULL:
+                known = column != _IN_PLACE_OF_NULL[name]
+            kind = target.field(name).type
+            if column.ndim == 1:
+                arrays.append(_arrow(column, known, kind))
+            else:
+                flat = _arrow(column, known, kind.value_type)
+                arrays.append(pa.FixedSizeListArray.from_arrays(flat, type=kind))
         return pa.Table.from_arrays(arrays, schema=target)
 
     @classmethod
@@ -152,6 +145,13 @@ _IN_PLACE_OF_NULL = {
     "played": NO_MOVE,
     "outcome": NO_RESULT,
 }
+
+
+def _arrow(column: Array, known: Array | None, kind: pa.DataType) -> pa.Array:
+    # `pa.array` would load pandas, 50 MB in every worker, to ask whether it is one of its own.
+    bits = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    data = pa.py_buffer(np.ascontiguousarray(column).reshape(-1))
+    return pa.Array.from_buffers(kind, column.size, [bits, data])
 
 
 def rounded(value: Array) -> Array:

@@ -19,6 +19,8 @@ settings.load_profile("project")
 # processes that tests start shall be like those at a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+pytest_plugins = ["tests.object_store"]
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import TypeVar
 
 from selfplay.errors import InputError
@@ -39,7 +40,7 @@ class Receipt:
     rollouts: int
     seconds: float
     megabytes: int
-    """The most memory that the worker has ever had."""
+    """The worker's own memory; libraries, which all workers share, apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Shards:
                 positions=len(rows),
                 rollouts=maker.rollouts - before,
                 seconds=time.perf_counter() - start,
-                megabytes=_peak_megabytes(),
+                megabytes=_megabytes(),
             )
 
         return make
@@ -93,9 +94,14 @@ def _patiently(place: Place, act: Callable[[], T]) -> T:
     return act()
 
 
-def _peak_megabytes() -> int:
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most // (1_000_000 if sys.platform == "darwin" else 1000)
+def _megabytes() -> int:
+    """The memory of this process alone; where that cannot be known, all it has ever had."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most // (1_000_000 if sys.platform == "darwin" else 1000)
+    return int(status.partition("RssAnon:")[2].split()[0]) // 1000
 
 
 @dataclass(slots=True)
@@ -116,7 +122,7 @@ class Progress:
     trouble: str = ""
     failed: list[Failed] = field(default_factory=list)
     megabytes: int = 0
-    """The most memory that a worker has had."""
+    """The most memory of its own that a worker has had."""
     began: float | None = None
     """When the first worker was ready, by the monotonic clock."""
     seconds: float = 0.0

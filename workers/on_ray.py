@@ -183,7 +183,8 @@ class _Loop:
             answer = ray.get(promise)
         except RayTaskError as error:
             # What an item does wrong comes as an answer; this is what a worker cannot do at all.
-            raise JobError(f"a worker cannot work: {_first_line(error)}") from error
+            cause = error.cause
+            raise JobError(f"a worker cannot work: {type(cause).__name__}: {cause}") from error
         except RayError as error:
             return self._lose(hand, error)
         self._never_ready = 0

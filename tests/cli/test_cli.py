@@ -299,7 +299,7 @@ def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> No
 def test_debug_shows_the_traceback() -> None:
     done = run("--debug", "analyse", "48")
     assert "Traceback" in done.stderr
-    assert done.returncode == 1
+    assert done.returncode == 2
 
 
 def test_a_reader_that_leaves_is_no_fault() -> None:

@@ -11,7 +11,7 @@ from storage.dataset import Dataset, name_of, write
 from storage.description import Description
 from storage.place import Place
 from storage.verify import set_aside, verify
-from tests.storage.conftest import Store
+from tests.object_store import Store
 from tests.storage.made import SPEC, make_run, shard_of
 
 

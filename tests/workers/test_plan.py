@@ -1,0 +1,113 @@
+"""The plan of a run: go on with what is there, refuse what does not belong to it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+from storage.csvfiles import import_csv
+from storage.dataset import Dataset
+from storage.description import Description
+from storage.openings import openings_of
+from storage.place import Place
+from tests.storage.made import SPEC, make_run
+from workers.plan import plan
+
+ROOT = Path(__file__).parent.parent.parent
+OPTIONS: dict[str, Any] = {
+    "games": 20,
+    "shard_games": 5,
+    "teacher": "mcts:200",
+    "opening": "4-20",
+    "seed": 3,
+}
+
+
+def test_a_new_run_lacks_everything_and_nothing_is_written(tmp_path: Path) -> None:
+    found = plan(Place(f"{tmp_path}/run"), OPTIONS)
+    assert (found.missing, found.games, found.is_new) == ((0, 1, 2, 3), 0, True)
+    assert list(tmp_path.iterdir()) == []
+    found.begin()
+    assert Description.read(found.place) is not None
+
+
+@pytest.mark.parametrize("options", [OPTIONS, {}, {"seed": 3}], ids=["all", "none", "some"])
+def test_what_is_not_said_is_as_it_was_begun(tmp_path: Path, options: dict[str, Any]) -> None:
+    make_run(tmp_path, shards=range(1, 3))
+    found = plan(Place(str(tmp_path)), options)
+    assert (found.missing, found.spec, found.is_new) == ((0, 3), SPEC, False)
+    assert found.games == 10
+    assert found.positions == Dataset(found.place).positions
+
+
+def test_another_spec_is_refused_with_the_difference(tmp_path: Path) -> None:
+    make_run(tmp_path, shards=range(1))
+    with pytest.raises(InputError, match=r"another run: its seed is 3, not 4$"):
+        plan(Place(str(tmp_path)), {**OPTIONS, "seed": 4})
+    with pytest.raises(
+        InputError, match=r"its teacher is '.*=200,.*', not '.*=100,.*'; its opening"
+    ):
+        plan(Place(str(tmp_path)), {"teacher": "mcts:100", "opening": "8"})
+    with pytest.raises(InputError, match="did you mean 'teacher'"):
+        plan(Place(str(tmp_path)), {"teachr": "mcts:100"})
+
+
+def test_more_games_extend_a_run_and_fewer_are_refused(tmp_path: Path) -> None:
+    make_run(tmp_path, shards=range(4))
+    found = plan(Place(str(tmp_path)), {"games": 28})
+    assert (found.missing, found.games, found.is_written) == ((4, 5), 20, False)
+    found.begin()
+    # A shard that was not full is made again, with the games that it lacks.
+    assert plan(found.place, {"games": 29}).missing == (4, 5)
+    with pytest.raises(InputError, match="28 games, which cannot become 20"):
+        plan(found.place, OPTIONS)
+
+
+def test_what_was_not_generated_is_not_gone_on_with(tmp_path: Path) -> None:
+    imported = import_csv(ROOT / "examples/tiny.csv", Place(f"{tmp_path}/csv"), Board(7, 6))
+    with pytest.raises(InputError, match="cannot be generated"):
+        plan(imported.place, {})
+
+
+def test_shards_of_who_knows_what_are_not_written_among(tmp_path: Path) -> None:
+    make_run(tmp_path, shards=range(1))
+    (tmp_path / "run.json").unlink()
+    with pytest.raises(InputError, match="no run"):
+        plan(Place(str(tmp_path)), OPTIONS)
+
+
+def test_a_list_of_openings_travels_with_the_run(tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    shutil.copy(ROOT / "tests/openings.txt", book)
+    place = Place(f"{tmp_path}/run")
+    options = {**OPTIONS, "opening": f"file:{book}"}
+    begun = plan(place, options)
+    begun.begin()
+    same = plan(place, options)
+    book.rename(tmp_path / "elsewhere.txt")
+    assert plan(place, {}).spec == same.spec
+    there = openings_of(place, same.spec)
+    assert {there.opening(1, game) for game in range(30)} <= set(
+        there.positions  # type: ignore[attr-defined]
+    )
+    (tmp_path / "run/openings.txt").write_text("44\n")
+    with pytest.raises(InputError, match="does not hold the openings"):
+        openings_of(place, same.spec)
+    book.write_text("4\n")
+    with pytest.raises(InputError, match="another run: its opening_digest"):
+        plan(place, options)
+
+
+def test_leftovers_of_killed_writers_are_cleared_away(tmp_path: Path) -> None:
+    dataset = make_run(tmp_path, shards=range(1))
+    host = socket.gethostname().replace(".", "_")
+    left = tmp_path / "shards" / f".part-00001.parquet.{host}-999999999.aside"
+    left.write_bytes(b"half")
+    plan(dataset.place, {}).begin()
+    assert not left.exists()
