@@ -9,12 +9,14 @@ BIN := .venv/bin
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
-quickstart: .venv/installed  ## install, look at a position, watch a game, and how to go on
-	$(BIN)/selfplay analyse 44352 --player mcts:100000
+quickstart: .venv/installed  ## install, generate, watch a game, and how to go on
+	$(BIN)/selfplay generate runs/quickstart --games 200 --seed 1
+	$(BIN)/selfplay dataset info runs/quickstart
 	$(BIN)/selfplay play --x mcts:10000 --o mcts:1000 --opening 2-6 --seed 1
 	@echo
 	@echo "Ready. Play against it:           $(BIN)/selfplay play"
-	@echo "What it thinks of a position:     $(BIN)/selfplay analyse 4453"
+	@echo "More of the same data:            $(BIN)/selfplay generate runs/quickstart --games 1000"
+	@echo "What a player thinks:             $(BIN)/selfplay analyse 4453"
 	@echo "Everything else:                  $(BIN)/selfplay --help"
 
 test: .venv/test  ## run the tests

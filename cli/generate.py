@@ -69,7 +69,7 @@ def generate(
         int | None, typer.Option("--connect", metavar="K", help="How many in a line win: 4.")
     ] = None,
     shard_games: Annotated[
-        int | None, typer.Option("--shard-games", metavar="N", help="Games in a file: 50.")
+        int | None, typer.Option("--shard-games", metavar="N", help="Games in a file: 100.")
     ] = None,
     spec: Annotated[
         Path | None,

@@ -50,7 +50,7 @@ class Spec:
     """All randomness comes from it."""
     board: str = "7x6"
     connect: int = 4
-    shard_games: int = 50
+    shard_games: int = 100
     """Games in a file."""
     schema_version: int = SCHEMA_VERSION
     opening_digest: str | None = None

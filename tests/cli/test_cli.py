@@ -75,7 +75,8 @@ def test_every_command_explains_itself_with_an_example_that_runs(
     assert " ".join(words).startswith(f"selfplay {command} ")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     done = run(*words[1:], stdin="q\n", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    complaints = [line for line in done.stderr.splitlines() if " shards, " not in line]
+    assert (done.returncode, complaints) == (0, [])
 
 
 def test_the_installed_command_is_the_module() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ OPTIONS = {"games": 20, "shard_games": 5, "teacher": "mcts:200", "opening": "4-2
 FINGERPRINT = "30ff9dbd197e14002e03f91e20943c1b"
 
 
+ROOT = Path(__file__).parent.parent.parent
+
+
 def never() -> bool:
     return False
 
@@ -52,6 +56,21 @@ def test_a_run_is_made_as_its_spec_says(tmp_path: Path) -> None:
     assert dataset.description.spec == SPEC
     assert list(verify(dataset)) == []
     assert dataset.fingerprint == FINGERPRINT
+
+
+def test_the_example_is_what_its_command_makes(tmp_path: Path) -> None:
+    example = Dataset(str(ROOT / "examples" / "tiny"))
+    assert example.spec is not None
+    options = asdict(example.spec)
+    del options["opening_digest"]
+    made(Place(str(tmp_path)), **options)
+    assert Dataset(str(tmp_path)).fingerprint == example.fingerprint
+
+
+def test_a_position_takes_at_most_20_bytes(tmp_path: Path) -> None:
+    made(Place(str(tmp_path)), games=100, shard_games=100, teacher="mcts:10000", opening="0-20")
+    dataset = Dataset(str(tmp_path))
+    assert dataset.bytes / dataset.positions <= 20
 
 
 def test_a_run_that_was_extended_is_the_one_made_at_once(tmp_path: Path) -> None:
