@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cli import analyse, bench, book, dataset, generate, openings, play, solve, status
+from cli import analyse, bench, book, dataset, generate, iris, openings, play, solve, status
 from cli.endings import StoppedError
 from selfplay.errors import InputError
 from workers.jobs import JobError
@@ -29,6 +29,7 @@ app.command("solve")(solve.solve)
 app.command("openings")(openings.openings)
 app.command("generate")(generate.generate)
 app.command("status")(status.status)
+app.command("iris")(iris.iris)
 app.add_typer(bench.app, name="bench")
 app.add_typer(book.app, name="book")
 app.add_typer(dataset.app, name="dataset")

@@ -1,0 +1,1 @@
+"""Decision trees: grown from rows, kept in files, asked for moves and for their reasons."""

@@ -1,0 +1,153 @@
+"""A grown tree as arrays, and what it says of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from selfplay.compiled import inline, kernel
+from train.criterion import EQUALS, MULTIWAY, SPLITS, Split
+
+Array = np.ndarray[Any, Any]
+
+LEAF = -1
+"""In place of a feature."""
+
+
+def unseen(codes: Array) -> int:
+    """The code of a value that was not there when the tree was grown."""
+    return int(np.iinfo(codes.dtype).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes in the order of their depth; the children of a node stand side by side.
+
+    A multiway node has a child for every value, some of which may be empty; others have two: first
+    the rows with the value, or up to it, then the rest.
+    """
+
+    split: Split
+    feature: Array
+    """int32 [node]: what is asked, LEAF if nothing is"""
+    value: Array
+    """int32 [node]: the value that is asked for"""
+    child: Array
+    """int32 [node]: the first child"""
+    counts: Array
+    """int64 [node, class]: the rows that came by"""
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    @property
+    def leaves(self) -> int:
+        """Those that any row came to."""
+        return int(((self.feature == LEAF) & (self.counts.sum(axis=1) > 0)).sum())
+
+    @cached_property
+    def sides(self) -> Array:
+        """int64 [node]: how many children it has, empty ones included."""
+        inner = np.flatnonzero(self.feature != LEAF)
+        found = np.zeros(len(self), np.int64)
+        found[inner] = np.diff(np.append(self.child[inner], len(self)))
+        return found
+
+    @cached_property
+    def parent(self) -> Array:
+        """int64 [node]: its parent; that of the root is the root."""
+        return np.append(0, np.repeat(np.arange(len(self)), self.sides))
+
+    @cached_property
+    def depths(self) -> Array:
+        """int64 [node]: how many questions lead to it."""
+        found = np.zeros(len(self), np.int64)
+        start, end, depth = 0, 1, 0
+        while start < end:
+            found[start:end] = depth
+            start, end, depth = end, end + int(self.sides[start:end].sum()), depth + 1
+        return found
+
+    @property
+    def depth(self) -> int:
+        """The most questions on the way to a leaf."""
+        return int(self.depths.max())
+
+    @cached_property
+    def majority(self) -> Array:
+        """int32 [node]: the commonest class; among equals the first."""
+        found: Array = self.counts.argmax(axis=1).astype(np.int32)
+        return found
+
+    @cached_property
+    def filled(self) -> Array:
+        """bool [node]: whether any row came to it."""
+        found: Array = self.counts.sum(axis=1) > 0
+        return found
+
+    def leaf_of(self, codes: Array) -> Array:
+        """The node in which each row ends: a leaf, or where a value is met that is new there."""
+        found = np.empty(len(codes), np.int32)
+        _walk(
+            codes,
+            self.feature,
+            self.value,
+            self.child,
+            self.filled,
+            SPLITS[self.split],
+            unseen(codes),
+            found,
+        )
+        return found
+
+    def predict(self, codes: Array) -> Array:
+        """The class of each row, as its number."""
+        found: Array = self.majority[self.leaf_of(codes)]
+        return found
+
+    def probabilities(self, codes: Array) -> Array:
+        """The share of each class where a row ends."""
+        counts = self.counts[self.leaf_of(codes)].astype(np.float64)
+        shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+
+@inline
+def step(
+    codes: Any, feature: Any, value: Any, child: Any, filled: Any, split: Any, unseen: Any
+) -> Any:
+    """The child that a row goes to, or LEAF if none has ever had such a row."""
+    code = codes[feature]
+    if code == unseen:
+        return LEAF
+    if split == MULTIWAY:
+        below = child + code
+    elif split == EQUALS:
+        below = child + (code != value)
+    else:
+        below = child + (code > value)
+    return below if filled[below] else LEAF
+
+
+@kernel
+def _walk(
+    codes: Array,
+    feature: Array,
+    value: Array,
+    child: Array,
+    filled: Array,
+    split: int,
+    unseen: int,
+    found: Array,
+) -> None:
+    for row in range(len(codes)):
+        node = 0
+        while feature[node] != LEAF:
+            below = step(codes[row], feature[node], value[node], child[node], filled, split, unseen)
+            if below == LEAF:
+                break
+            node = below
+        found[row] = node
