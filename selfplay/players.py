@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from selfplay.errors import InputError
 from selfplay.position import Position
@@ -34,6 +34,10 @@ class Decision:
     evaluations: tuple[float | None, ...] | None = None
     """What lies ahead is worth to an evaluation, per column; None where it was not found out
     exactly, or a result is proven."""
+    shares: tuple[float | None, ...] | None = None
+    """What speaks for each column to a tree, from 0 to 1; None where it is illegal."""
+    why: Any = None
+    """The reasons of a player that can give some."""
     iterations: int = 0
     """Search iterations that the decision rests on, those of a reused tree included."""
     rollouts: int = 0
@@ -77,6 +81,18 @@ class RandomPlayer:
         refuse_if_over(position)
         stream = Stream(derive(self._seed, position.key()))
         return Decision(move=stream.choice(position.legal_moves))
+
+
+class CentrePlayer:
+    """Plays the open column that is nearest to the middle, the left one of two."""
+
+    def new_game(self, seed: int) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        refuse_if_over(position)
+        middle = (position.board.columns - 1) / 2
+        return Decision(move=min(position.legal_moves, key=lambda column: abs(column - middle)))
 
 
 class HumanPlayer:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
+from importlib.metadata import entry_points
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from selfplay.board import Board
 from selfplay.errors import InputError, did_you_mean, quoted
-from selfplay.players import HumanPlayer, Player, RandomPlayer
+from selfplay.players import CentrePlayer, HumanPlayer, Player, RandomPlayer
 from selfplay.position import Position
 
 Ask = Callable[[Position], int]
@@ -39,6 +40,10 @@ class Kind:
 
 def _build_random(_board: Board, _options: Any, _ask: Ask | None) -> Player:
     return RandomPlayer()
+
+
+def _build_centre(_board: Board, _options: Any, _ask: Ask | None) -> Player:
+    return CentrePlayer()
 
 
 def _build_human(_board: Board, _options: Any, ask: Ask | None) -> Player:
@@ -71,6 +76,7 @@ def _build_perfect(board: Board, options: Any, _ask: Ask | None) -> Player:
 KINDS: dict[str, Kind] = {
     "human": Kind("human", lambda: NoOptions, _build_human),
     "random": Kind("random", lambda: NoOptions, _build_random),
+    "centre": Kind("centre", lambda: NoOptions, _build_centre),
     "greedy": Kind("greedy", lambda: NoOptions, _build_greedy),
     "minimax": Kind(
         "minimax:depth=6,eval=threats",
@@ -92,6 +98,18 @@ KINDS: dict[str, Kind] = {
 }
 
 
+def kind_of(name: str) -> Kind:
+    """The kind of this name: one of these, or one that an installed package brings along, as an
+    entry point of the group `selfplay.players`."""
+    if name not in KINDS:
+        others = {entry.name: entry for entry in entry_points(group="selfplay.players")}
+        if name not in others:
+            known = [*KINDS, *others]
+            raise InputError(f"there is no player {quoted(name)}; {did_you_mean(name, known)}")
+        KINDS[name] = others[name].load()
+    return KINDS[name]
+
+
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
     """A player as named on a command line, checked but not yet built."""
@@ -102,9 +120,7 @@ class PlayerSpec:
     @classmethod
     def parse(cls, text: str) -> PlayerSpec:
         name, colon, rest = text.strip().partition(":")
-        if name not in KINDS:
-            raise InputError(f"there is no player {quoted(name)}; {did_you_mean(name, KINDS)}")
-        kind = KINDS[name]
+        kind = kind_of(name)
         if colon and not rest.strip():
             raise InputError(f"player {quoted(text)}: nothing stands behind the colon")
         options = kind.options()
@@ -116,7 +132,7 @@ class PlayerSpec:
     def build(self, board: Board, ask: Ask | None = None) -> Player:
         """The player itself. `ask` is how a human is asked for a column, 0-based."""
         try:
-            return KINDS[self.name].build(board, self.options, ask)
+            return kind_of(self.name).build(board, self.options, ask)
         except InputError as error:
             raise InputError(f"player {quoted(str(self))}: {error}") from None
 
@@ -139,7 +155,7 @@ class PlayerSpec:
 
     def __str__(self) -> str:
         """The shortest spec for this player."""
-        main = KINDS[self.name].main_option
+        main = kind_of(self.name).main_option
         given = [
             (field.name, getattr(self.options, field.name))
             for field in fields(self.options)

@@ -94,6 +94,23 @@ class Rows:
             }
         )
 
+    def stones(self, board: Board) -> tuple[Array, Array]:
+        """The stones of the side to move and all stones, as sets of cells: Python's integers
+        where the board does not fit a machine word."""
+        grid = self.board.reshape(-1, board.rows, board.columns)
+        mover = (1 + self.ply % 2).astype(np.int8)
+        number = np.uint64 if board.fits_word else object
+        own, mask = np.zeros(len(self), number), np.zeros(len(self), number)
+        for column in range(board.columns):
+            for row in range(board.rows):
+                bit: Any = 1 << (column * board.stride + row)
+                if board.fits_word:
+                    bit = np.uint64(bit)
+                cell = grid[:, board.rows - 1 - row, column]
+                mask[cell != 0] |= bit
+                own[cell == mover] |= bit
+        return own, mask
+
     def fingerprint(self) -> str:
         """A hash of what the rows say, not of how a file holds them."""
         digest = blake2b(digest_size=16)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -94,18 +93,7 @@ def statistics(dataset: Dataset) -> Statistics:
 def canonical_keys(rows: Rows, board: Board) -> Array:
     """One number for each position, the same for its mirror image: Python's integers where the
     board does not fit a machine word."""
-    grid = rows.board.reshape(-1, board.rows, board.columns)
-    mover = (1 + rows.ply % 2).astype(np.int8)
-    number = np.uint64 if board.fits_word else object
-    own, mask = np.zeros(len(rows), number), np.zeros(len(rows), number)
-    for column in range(board.columns):
-        for row in range(board.rows):
-            bit: Any = 1 << (column * board.stride + row)
-            if board.fits_word:
-                bit = np.uint64(bit)
-            cell = grid[:, board.rows - 1 - row, column]
-            mask[cell != 0] |= bit
-            own[cell == mover] |= bit
+    own, mask = rows.stones(board)
     keys = position_key(board, own, mask)
     images = position_key(board, mirrored(board, own), mirrored(board, mask))
     return np.asarray(np.minimum(keys, images))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -72,6 +72,22 @@ class Matrix:
     classes: int
     cuts: Array | None = None
     """bool [value of any feature]: where a threshold may be; anywhere, if not given"""
+
+    def __getitem__(self, which: Array) -> Matrix:
+        """The same of some rows."""
+        return replace(
+            self, codes=self.codes[which], labels=self.labels[which], weights=self.weights[which]
+        )
+
+    def divided(self, share: float) -> tuple[Matrix, Matrix]:
+        """Those rows to which no such share belongs, and those to which it does. Rows with the
+        same codes stay together: which side is theirs depends on these alone."""
+        mixed = np.zeros(len(self.codes), np.uint64)
+        for column in self.codes.T:
+            mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        chosen = (mixed >> np.uint64(11)) < share * (1 << 53)
+        return self[~chosen], self[chosen]
 
     @property
     def starts(self) -> Array:

@@ -87,29 +87,29 @@ class ID3Classifier:
         return self
 
     def _grown(self, codes: Array, labels: Array, weights: Array) -> Tree:
-        seen = np.ones(len(codes), np.bool_)
-        if self.prune is not None:
-            seen = _share_of(codes) >= self.prune
-            if not seen.any() or seen.all():
-                raise ValueError(f"prune={self.prune} leaves too few rows on one side")
         matrix = Matrix(
-            codes=codes[seen],
+            codes=codes,
             widths=self.encoding_.widths,
-            labels=labels[seen],
-            weights=weights[seen],
+            labels=labels,
+            weights=weights,
             classes=len(self.classes_),
             cuts=self.encoding_.cuts(self.candidates) if self.split == "threshold" else None,
         )
+        others = None
+        if self.prune is not None:
+            matrix, others = matrix.divided(self.prune)
+            if not (len(matrix.codes) and len(others.codes)):
+                raise ValueError(f"prune={self.prune} leaves too few rows on one side")
         limits = Limits(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
             min_gain=self.min_gain,
         )
         tree = grow(matrix, self.criterion, self.split, limits, self.threads)
+        if others is not None:
+            tree = reduced_error(tree, others.codes, others.labels, others.weights)
         if self.max_leaves is not None:
             tree = with_leaves(tree, self.max_leaves, self.criterion)
-        if self.prune is not None:
-            tree = reduced_error(tree, codes[~seen], labels[~seen], weights[~seen])
         return tree
 
     def predict(self, X: Any) -> Array:  # noqa: N803
@@ -316,13 +316,3 @@ def _check_names(expected: Any, given: Sequence[str] | None) -> None:
             "The feature names should match those that were passed during fit: "
             f"{', '.join(expected)}"
         )
-
-
-def _share_of(codes: Array) -> Array:
-    """A number from 0 to 1 for each row, as good as random, that depends on its codes alone."""
-    mixed = np.zeros(len(codes), np.uint64)
-    for column in codes.T:
-        mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    found: Array = (mixed >> np.uint64(11)) / float(1 << 53)
-    return found

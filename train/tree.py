@@ -116,20 +116,25 @@ class Tree:
 
 
 @inline
-def step(
-    codes: Any, feature: Any, value: Any, child: Any, filled: Any, split: Any, unseen: Any
+def walk_down(
+    codes: Any, feature: Any, value: Any, child: Any, filled: Any, split: Any, unseen: Any = 255
 ) -> Any:
-    """The child that a row goes to, or LEAF if none has ever had such a row."""
-    code = codes[feature]
-    if code == unseen:
-        return LEAF
-    if split == MULTIWAY:
-        below = child + code
-    elif split == EQUALS:
-        below = child + (code != value)
-    else:
-        below = child + (code > value)
-    return below if filled[below] else LEAF
+    """Where a row ends: at a leaf, or where it has a value that no row before it had."""
+    node = 0
+    while feature[node] != LEAF:
+        code = codes[feature[node]]
+        if code == unseen:
+            break
+        if split == MULTIWAY:
+            below = child[node] + code
+        elif split == EQUALS:
+            below = child[node] + (code != value[node])
+        else:
+            below = child[node] + (code > value[node])
+        if not filled[below]:
+            break
+        node = below
+    return node
 
 
 @kernel
@@ -144,10 +149,4 @@ def _walk(
     found: Array,
 ) -> None:
     for row in range(len(codes)):
-        node = 0
-        while feature[node] != LEAF:
-            below = step(codes[row], feature[node], value[node], child[node], filled, split, unseen)
-            if below == LEAF:
-                break
-            node = below
-        found[row] = node
+        found[row] = walk_down(codes[row], feature, value, child, filled, split, unseen)

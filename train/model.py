@@ -1,0 +1,332 @@
+"""A trained tree as one file, and what it thinks of positions.
+
+The file is a line that says what it is, a header in JSON, the nodes, and a checksum:
+
+    selfplay tree 1
+    4 bytes     the length of the header
+    header      features, target, parameters, the sizes of what follows, where it comes from
+    4 bytes     the length of the nodes, compressed
+    nodes       feature int16, value uint16; of each leaf the classes, int32
+    16 bytes    BLAKE2b of all that is before
+
+Nodes stand in the order of their depth, so that where their children are follows from how many
+they have: a file cannot describe anything but a tree. What inner nodes have counted is the sum of
+what is below them.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from selfplay.board import Board, mirrored, position_key
+from selfplay.compiled import kernel
+from selfplay.errors import InputError, quoted
+from storage.place import Place
+from train.criterion import SPLITS, Split
+from train.features import MOVE, VERSION, FeatureSet, consider, look
+from train.tree import LEAF, Tree, walk_down
+
+Array = np.ndarray[Any, Any]
+Target = Literal["move", "candidate"]
+Mirror = Literal["augment", "canonical", "off"]
+
+_MAGIC = b"selfplay tree 1\n"
+_MOST_HEADER = 1 << 20
+_MOST_NODES = 1 << 22
+_CHECKSUM = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A tree that has learned to choose moves."""
+
+    tree: Tree
+    features: FeatureSet
+    target: Target
+    mirror: Mirror
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """How it was grown."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """What it was grown from, with what, and how well it did."""
+
+    @property
+    def board(self) -> Board:
+        return self.features.board
+
+    @cached_property
+    def _shares(self) -> Array:
+        """float32 [node, class]: of the rows that came by."""
+        counts = self.tree.counts
+        shares: Array = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        return shares.astype(np.float32)
+
+    def scores(self, own: Array, mask: Array) -> Array:
+        """float32 [position, column]: what speaks for each move, from 0 to 1; -1 where it cannot
+        be made."""
+        return self.ask(own, mask)[0]
+
+    def ask(self, own: Array, mask: Array) -> tuple[Array, Array]:
+        """The scores, and int32 [position, column], the node in which the tree ends for each."""
+        if self.mirror != "canonical":
+            return self._ask_as_it_is(own, mask)
+        board = self.board
+        image = mirrored(board, own), mirrored(board, mask)
+        turn = position_key(board, *image) < position_key(board, own, mask)
+        scores, nodes = self._ask_as_it_is(
+            np.where(turn, image[0], own), np.where(turn, image[1], mask)
+        )
+        scores[turn], nodes[turn] = scores[turn, ::-1], nodes[turn, ::-1]
+        return scores, nodes
+
+    def _ask_as_it_is(self, own: Array, mask: Array) -> tuple[Array, Array]:
+        tree, board = self.tree, self.board
+        scores = np.empty((len(own), board.columns), np.float32)
+        nodes = np.empty((len(own), board.columns), np.int32)
+        _ask_all(
+            board,
+            own,
+            mask,
+            self.features.number,
+            self.features.perspective == "absolute",
+            tree.feature,
+            tree.value,
+            tree.child,
+            tree.filled,
+            SPLITS[tree.split],
+            self._shares,
+            np.empty(self._width, np.uint8),
+            scores,
+            nodes,
+        )
+        return scores, nodes
+
+    @cached_property
+    def _width(self) -> int:
+        return len(self.features.widths)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the tree and of how it is asked, not of where it comes from."""
+        digest = blake2b(json.dumps(self._header(), sort_keys=True).encode(), digest_size=16)
+        digest.update(self._body())
+        return digest.hexdigest()
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "features": self.features.name,
+            "features_version": VERSION,
+            "perspective": self.features.perspective,
+            "board": self.board.size,
+            "connect": self.board.connect,
+            "target": self.target,
+            "mirror": self.mirror,
+            "split": self.tree.split,
+            "classes": self.tree.counts.shape[1],
+            "nodes": len(self.tree),
+            "leaves": int((self.tree.feature == LEAF).sum()),
+        }
+
+    def _body(self) -> bytes:
+        tree = self.tree
+        return b"".join(
+            (
+                tree.feature.astype("<i2").tobytes(),
+                tree.value.astype("<u2").tobytes(),
+                tree.counts[tree.feature == LEAF].astype("<i4").tobytes(),
+            )
+        )
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        header = json.dumps(
+            {
+                **self._header(),
+                "fingerprint": self.fingerprint,
+                "parameters": dict(self.parameters),
+                "provenance": dict(self.provenance),
+            }
+        ).encode()
+        body = zlib.compress(self._body(), 9)
+        data = b"".join(
+            (_MAGIC, struct.pack("<I", len(header)), header, struct.pack("<I", len(body)), body)
+        )
+        return data + blake2b(data, digest_size=_CHECKSUM).digest()
+
+    def save(self, path: str) -> None:
+        place, name = _place_of(path)
+        place.write(name, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str) -> Model:
+        """Read a model; a file that is none, or is damaged, is refused."""
+        place, name = _place_of(path)
+        try:
+            data = place.read(name)
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(f"there is no model {quoted(path, 200)}") from None
+        except IsADirectoryError:
+            raise InputError(f"{quoted(path, 200)} is a folder, not a model") from None
+        try:
+            return cls.from_bytes(data)
+        except InputError as error:
+            raise InputError(f"{quoted(path, 200)} is no model: {error}") from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        if not data.startswith(_MAGIC):
+            raise InputError("it does not begin as one")
+        content, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
+        if blake2b(content, digest_size=_CHECKSUM).digest() != checksum:
+            raise InputError("it is damaged: its checksum is another")
+        try:
+            return cls._parsed(content)
+        except InputError:
+            raise
+        except Exception as error:  # a checksum can be right and the rest be nonsense
+            raise InputError(f"{type(error).__name__}: {quoted(str(error))}") from None
+
+    @classmethod
+    def _parsed(cls, content: bytes) -> Model:
+        header_bytes, rest = _part(content[len(_MAGIC) :], _MOST_HEADER)
+        compressed, rest = _part(rest, len(rest))
+        if rest:
+            raise InputError("something stands behind its end")
+        header = json.loads(header_bytes)
+        if header["features_version"] != VERSION:
+            raise InputError(
+                f"its features are of version {header['features_version']}, those here of {VERSION}"
+            )
+        features = FeatureSet(
+            _one_of(header, "features", ("cells", "tactics", "move")),
+            Board.parse(header["board"], header["connect"]),
+            _one_of(header, "perspective", ("mover", "absolute")),
+        )
+        tree = _tree_of(header, compressed, features)
+        found = cls(
+            tree,
+            features,
+            _one_of(header, "target", get_args(Target)),
+            _one_of(header, "mirror", get_args(Mirror)),
+            dict(header["parameters"]),
+            dict(header["provenance"]),
+        )
+        classes = 2 if found.target == "candidate" else features.board.columns
+        if tree.counts.shape[1] != classes or (found.target == "candidate") != (
+            features.name == "move"
+        ):
+            raise InputError("its target and its features do not go together")
+        return found
+
+
+def _place_of(path: str) -> tuple[Place, str]:
+    folder, _, name = path.rpartition("/")
+    if not name:
+        raise InputError(f"a model has a name: a file, not {quoted(path, 200)}")
+    return Place(folder or ("/" if path.startswith("/") else ".")), name
+
+
+def _part(data: bytes, most: int) -> tuple[bytes, bytes]:
+    """A part that begins with its length, and what comes after it."""
+    if len(data) < 4:
+        raise InputError("it is cut off")
+    (length,) = struct.unpack("<I", data[:4])
+    if length > most or length > len(data) - 4:
+        raise InputError("it is cut off, or lies about its lengths")
+    return data[4 : 4 + length], data[4 + length :]
+
+
+def _one_of(header: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Any:
+    if header[name] not in known:
+        raise InputError(f"{name} is one of {', '.join(known)}, not {quoted(str(header[name]))}")
+    return header[name]
+
+
+def _tree_of(header: Mapping[str, Any], compressed: bytes, features: FeatureSet) -> Tree:
+    """The tree of the nodes in a file; refused if they are none."""
+    split: Split = _one_of(header, "split", get_args(Split))
+    nodes, leaves, classes = (int(header[name]) for name in ("nodes", "leaves", "classes"))
+    if not (1 <= leaves <= nodes <= _MOST_NODES and 1 <= classes <= 256):
+        raise InputError("the number of its nodes is out of range")
+    size = nodes * 4 + leaves * classes * 4
+    unpack = zlib.decompressobj()
+    body = unpack.decompress(compressed, size + 1)
+    if len(body) != size or not unpack.eof:
+        raise InputError("its nodes are not as many as it says")
+    feature = np.frombuffer(body, "<i2", nodes).astype(np.int32)
+    value = np.frombuffer(body, "<u2", nodes, 2 * nodes).astype(np.int32)
+    of_leaves = np.frombuffer(body, "<i4", leaves * classes, 4 * nodes).reshape(leaves, classes)
+    widths = features.widths
+    is_leaf = feature == LEAF
+    if is_leaf.sum() != leaves or feature.min() < LEAF or feature.max() >= len(widths):
+        raise InputError("it asks for features that there are not")
+    asked = np.maximum(feature, 0)
+    if (value >= np.where(is_leaf, 1 << 16, widths[asked])).any():
+        raise InputError("it asks for values that there are not")
+    sides = np.where(is_leaf, 0, widths[asked] if split == "multiway" else 2)
+    ends = 1 + np.cumsum(sides)
+    if ends[-1] != nodes or (ends - sides <= np.arange(nodes))[~is_leaf].any():
+        raise InputError("its nodes make no tree")
+    counts = np.zeros((nodes, classes), np.int64)
+    counts[is_leaf] = of_leaves
+    if (of_leaves < 0).any():
+        raise InputError("it has counted less than nothing")
+    child = np.where(is_leaf, 0, ends - sides).astype(np.int32)
+    tree = Tree(split, feature, value, child, _summed(counts, child, sides))
+    if not tree.filled[0] or not tree.filled[tree.parent].all():
+        raise InputError("it has counted nothing")
+    return tree
+
+
+@kernel
+def _summed(counts: Array, child: Array, sides: Array) -> Array:
+    """The classes of all nodes, from those of the leaves: children stand behind their parents."""
+    for node in range(len(counts) - 1, -1, -1):
+        for side in range(sides[node]):
+            for k in range(counts.shape[1]):
+                counts[node, k] += counts[child[node] + side, k]
+    return counts
+
+
+@kernel
+def _ask_all(
+    board: Board,
+    own: Array,
+    mask: Array,
+    kind: int,
+    absolute: bool,
+    feature: Array,
+    value: Array,
+    child: Array,
+    filled: Array,
+    split: int,
+    shares: Array,
+    codes: Array,
+    scores: Array,
+    nodes: Array,
+) -> None:
+    """Ask the tree about positions, or about every move in them."""
+    by_move = kind == MOVE
+    for row in range(len(own)):
+        node = 0
+        if not by_move:
+            look(board, own[row], mask[row], kind, absolute, codes)
+            node = walk_down(codes, feature, value, child, filled, split)
+        for column in range(board.columns):
+            top = np.uint64(column * board.stride + board.rows - 1)
+            if (mask[row] >> top) & np.uint64(1):
+                scores[row, column], nodes[row, column] = -1.0, LEAF
+                continue
+            if by_move:
+                consider(board, own[row], mask[row], column, codes)
+                node = walk_down(codes, feature, value, child, filled, split)
+            scores[row, column] = shares[node, 1 if by_move else column]
+            nodes[row, column] = node

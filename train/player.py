@@ -1,0 +1,82 @@
+"""A trained tree as a player: no search, one walk down the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from selfplay.board import Board
+from selfplay.errors import InputError, quoted
+from selfplay.players import Decision, refuse_if_over
+from selfplay.position import Position
+from selfplay.specs import Ask, Kind
+from train.model import Model
+from train.why import Why
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: str) -> Model:
+    return Model.load(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeOptions:
+    """Which tree a `tree` player asks."""
+
+    model: str = ""
+    """The file: a path or a URI."""
+    fingerprint: str | None = None
+    """Of the model that is meant; that of the file, if not given."""
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise InputError("a tree has a model: tree:PATH")
+        found = _loaded(self.model).fingerprint
+        if self.fingerprint is None:
+            object.__setattr__(self, "fingerprint", found)
+        if self.fingerprint != found:
+            raise InputError(
+                f"the model {quoted(self.model, 200)} is not the one that is meant: its "
+                f"fingerprint is {found}"
+            )
+
+
+class TreePlayer:
+    """Plays what speaks for itself most; of equals what is nearer to the middle."""
+
+    def __init__(self, board: Board, model: Model) -> None:
+        if board != model.board:
+            raise InputError(f"this tree plays on {model.board}, not on {board}")
+        self.model = model
+        self._own = np.zeros(1, np.uint64)
+        self._mask = np.zeros(1, np.uint64)
+        middle = (board.columns - 1) / 2
+        self._order = sorted(range(board.columns), key=lambda column: abs(column - middle))
+        self.model.scores(self._own, self._mask)  # compiled before anything is timed
+
+    def new_game(self, seed: int) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        refuse_if_over(position)
+        if position.board != self.model.board:
+            raise InputError(f"this tree plays on {self.model.board}, not on {position.board}")
+        start = perf_counter()
+        self._own[0], self._mask[0] = position.own, position.mask
+        found, nodes = self.model.ask(self._own, self._mask)
+        scores = found[0].tolist()
+        move = max(self._order, key=scores.__getitem__)
+        shares = tuple(None if score < 0 else score for score in scores)
+        why = Why(self.model, position, move, shares, int(nodes[0, move]))
+        return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
+
+
+def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
+    return TreePlayer(board, _loaded(options.model))
+
+
+KIND = Kind("tree:models/base", lambda: TreeOptions, _build, main_option="model")

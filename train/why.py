@@ -1,0 +1,169 @@
+"""Why a tree plays what it plays: its path in board language, and what would have changed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from selfplay.position import Position
+from train.export import Wording
+from train.features import FeatureSet
+from train.model import Model
+from train.tree import LEAF
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A single answer that would have had another move played."""
+
+    instead: str
+    """What would have had to hold."""
+    move: int
+    """What it would have played then."""
+
+
+@dataclass(frozen=True)
+class Why:
+    """The reasons for a move. They are worked out when they are asked for."""
+
+    model: Model
+    position: Position
+    move: int
+    shares: tuple[float | None, ...]
+    node: int
+    """Where the tree ended for the move."""
+
+    @cached_property
+    def path(self) -> tuple[str, ...]:
+        """What held on the way; questions about the same thing are put together."""
+        tree, features = self.model.tree, self.model.features
+        held: dict[int, tuple[int, int]] = {}
+        for node, side in self._steps():
+            feature, value = int(tree.feature[node]), int(tree.value[node])
+            low, high = held.pop(feature, (0, int(features.widths[feature]) - 1))
+            if tree.split == "threshold":
+                low, high = (low, min(high, value)) if side == 0 else (max(low, value + 1), high)
+            elif tree.split == "multiway":
+                low = high = side
+            elif side == 0:
+                low = high = value
+            held[feature] = low, high
+        return tuple(in_words(features, f, low, high) for f, (low, high) in held.items())
+
+    def _steps(self) -> list[tuple[int, int]]:
+        """The nodes from the root on, each with the side that was taken."""
+        tree, steps, node = self.model.tree, [], self.node
+        while node:
+            above = int(tree.parent[node])
+            steps.append((above, node - int(tree.child[above])))
+            node = above
+        return steps[::-1]
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """The classes of the rows that had come there: by column, or not played and played."""
+        return tuple(self.model.tree.counts[self.node].tolist())
+
+    @property
+    def support(self) -> int:
+        """How many rows had come there."""
+        return sum(self.counts)
+
+    @property
+    def runner_up(self) -> int | None:
+        """The next best move, if there is another."""
+        others = [
+            (share, -column)
+            for column, share in enumerate(self.shares)
+            if share is not None and column != self.move
+        ]
+        return -max(others)[1] if others else None
+
+    @cached_property
+    def flip(self) -> Flip | None:
+        """The last question on the way that alone would have changed the move."""
+        second = self.runner_up
+        if second is None:
+            return None
+        model, tree = self.model, self.model.tree
+        own = np.array([self.position.own], np.uint64)
+        mask = np.array([self.position.mask], np.uint64)
+        if model.target == "candidate":
+            codes = model.features.of_moves(own, mask, np.array([self.move]))[0]
+        else:
+            codes = model.features.of_positions(own, mask)[0]
+        wording = wording_of(model)
+        for node, side in reversed(self._steps()):
+            for other in range(int(tree.sides[node])):
+                child = int(tree.child[node]) + other
+                if other == side or not tree.filled[child]:
+                    continue
+                move = self._move_from(child, codes, second)
+                if move != self.move:
+                    feature, value = int(tree.feature[node]), int(tree.value[node])
+                    return Flip(wording.answer(feature, value, other), move)
+        return None
+
+    def _move_from(self, node: int, codes: Any, second: int) -> int:
+        """What would be played if the tree went on from this node."""
+        tree = self.model.tree
+        while tree.feature[node] != LEAF:
+            code, value = int(codes[tree.feature[node]]), int(tree.value[node])
+            side = {
+                "multiway": code,
+                "equals": int(code != value),
+                "threshold": int(code > value),
+            }[tree.split]
+            below = int(tree.child[node]) + side
+            if not tree.filled[below]:
+                break
+            node = below
+        counts = tree.counts[node]
+        if self.model.target == "candidate":
+            rival = self.shares[second]
+            assert rival is not None
+            return self.move if counts[1] / counts.sum() >= rival else second
+        legal = self.position.legal_moves
+        return max(legal, key=lambda column: (counts[column], column == self.move))
+
+
+def in_words(features: FeatureSet, feature: int, low: int, high: int) -> str:
+    """What is known of a feature whose value is in a range."""
+    name, width = features.names[feature], int(features.widths[feature])
+    if name.startswith("the cell "):
+        states = ("empty", "own", "the other side's")
+        if features.perspective == "absolute":
+            states = ("empty", "the first player's", "the second player's")
+        return f"{name} is {' or '.join(states[low : high + 1])}"
+    if width == 2:
+        return f"{name}: {'yes' if low else 'no'}"
+    if low == high:
+        return f"{name}: {low}"
+    if low == 0:
+        return f"{name}: at most {high}"
+    if high == width - 1:
+        return f"{name}: at least {low}"
+    return f"{name}: {low} to {high}"
+
+
+def wording_of(model: Model) -> Wording:
+    """The tree of a model in board language."""
+    features, split = model.features, model.tree.split
+
+    def answer(feature: int, value: int, side: int) -> str:
+        last = int(features.widths[feature]) - 1
+        if split == "multiway":
+            return in_words(features, feature, side, side)
+        if split == "equals":
+            if side == 0:
+                return in_words(features, feature, value, value)
+            return "not " + in_words(features, feature, value, value)
+        low, high = (0, value) if side == 0 else (value + 1, last)
+        return in_words(features, feature, low, high)
+
+    if model.target == "candidate":
+        return Wording(answer, ("not played", "played"))
+    return Wording(answer, tuple(f"column {column + 1}" for column in range(model.board.columns)))
