@@ -8,13 +8,23 @@ if TYPE_CHECKING:
     from storage.dataset import Dataset
 
 
-def write_card(dataset: Dataset) -> str:
-    """Write the card into the run; the name of the file."""
+def has_card(dataset: Dataset) -> bool:
+    """Whether there is a card that speaks of these rows."""
+    from storage.card import NAME
+
+    try:
+        return dataset.fingerprint.encode() in dataset.place.read(NAME)
+    except FileNotFoundError:
+        return False
+
+
+def write_card(dataset: Dataset, seconds: float | None = None) -> str:
+    """Write the card into the run, judging labels for so long at most; the name of the file."""
     from cli.progress import progress
     from storage.card import NAME, label_quality, text
     from storage.statistics import statistics
 
     with progress("labels judged") as tell:
-        quality = label_quality(dataset, tell)
+        quality = label_quality(dataset, tell, seconds)
     dataset.place.write(NAME, text(dataset, statistics(dataset), quality).encode())
     return NAME

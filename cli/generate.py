@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from workers.stopping import Stop
 
 _MANY_CORES = (16, 64, 256)
+
+_CARD_SECONDS = 20.0
+"""For judging labels at the end of a run; `selfplay dataset card` takes its time."""
 
 
 def generate(
@@ -127,12 +131,22 @@ def generate(
     if dry_run:
         _say_estimate(plan, workers, as_json=as_json)
         return
-    progress, stop = Progress.of(plan), Stop(seconds)
+    stop = Stop(seconds)
     if plan.missing:
-        progress = _carry_out(plan, _executor(workers, address), stop, as_json=as_json)
-    elif not plan.is_written:
-        plan.begin()
-    _conclude(plan, progress, stop, as_json=as_json)
+        ending = _carry_out(plan, _executor(workers, address), stop, as_json=as_json)
+    else:
+        if not plan.is_written:
+            plan.begin()
+        ending = Ending(Progress.of(plan))
+    _conclude(plan, ending, stop, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How far a run came, and what was in its way."""
+
+    progress: Progress
+    error: Exception | None = None
 
 
 def _executor(workers: int | None, address: str | None) -> Executor:
@@ -146,7 +160,7 @@ def _executor(workers: int | None, address: str | None) -> Executor:
     return OnRay(workers or (None if address else usable_cores()), address)
 
 
-def _carry_out(plan: Plan, executor: Executor, stop: Stop, *, as_json: bool) -> Progress:
+def _carry_out(plan: Plan, executor: Executor, stop: Stop, *, as_json: bool) -> Ending:
     from cli.players import announce_compilation
     from cli.run_progress import reporter
     from workers.generation import Progress
@@ -154,60 +168,87 @@ def _carry_out(plan: Plan, executor: Executor, stop: Stop, *, as_json: bool) -> 
 
     progress = Progress.of(plan)
     announce_compilation(plan.description.board)
-    plan.begin()
+    begun = False
     try:
         with (
             reporter(as_json=as_json) as tell,
             executor.start(),
             stop.listening(tell.stopping),
         ):
+            plan.begin()
+            begun = True
             for progress in carry_out(plan, executor, stop):
                 tell.show(progress)
     except KeyboardInterrupt:
         stop.is_interrupted = True
-    return progress
+    except (JobError, InputError) as error:
+        if not begun:
+            raise
+        return Ending(progress, error)
+    return Ending(progress)
 
 
-def _conclude(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> None:
+def _conclude(plan: Plan, ending: Ending, stop: Stop, *, as_json: bool) -> None:
     """Say how it ended, and how to go on."""
-    from cli.cards import write_card
-    from storage.card import NAME as CARD
-    from storage.dataset import Dataset
-
+    progress = ending.progress
     there = f"{progress.shards:,} of {progress.shards_total:,} shards are there"
     again = shlex.join(["selfplay", "generate", str(plan.place)])
-    event = {
+    for failure in progress.failed:
+        print(f"shard {failure.item}: {failure.reason}", file=sys.stderr)
+        if failure.traceback and "--debug" in sys.argv[1:2]:
+            print(failure.traceback, file=sys.stderr)
+    if not progress.is_complete:
+        failed = bool(progress.failed or ending.error)
+        _tell_the_end("failed" if failed else "stopped", progress, None, as_json=as_json)
+        if stop.is_interrupted:
+            raise StoppedError(f"stopped: {there}; to go on: {again}")
+        if ending.error is not None:
+            raise type(ending.error)(f"{ending.error}; {there}; to go on: {again}")
+        if failed:
+            raise JobError(f"{there}; to try the others again: {again}")
+        print(f"the time is up: {there}; to go on: {again}", file=sys.stderr)
+        return
+    _complete(plan, progress, stop, as_json=as_json)
+
+
+def _complete(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> None:
+    from cli.cards import has_card, write_card
+    from storage.dataset import Dataset
+
+    dataset = Dataset(plan.place)
+    if dataset.missing():
+        raise JobError(f"{plan.place} was changed meanwhile: give the command again")
+    _tell_the_end("done", progress, dataset.fingerprint, as_json=as_json)
+    if not as_json:
+        new = f", {progress.positions_per_second:,.0f} positions/s" if progress.new_shards else ""
+        print(
+            f"{plan.place}: {progress.games:,} games, {progress.positions:,} positions in "
+            f"{progress.shards:,} shards{new}; fingerprint {dataset.fingerprint}",
+            flush=True,
+        )
+    if not (stop() or has_card(dataset)):
+        try:
+            write_card(dataset, _CARD_SECONDS)
+        except KeyboardInterrupt:
+            raise StoppedError(
+                f"the run is complete; only its card is not: selfplay dataset card {plan.place}"
+            ) from None
+
+
+def _tell_the_end(
+    event: str, progress: Progress, fingerprint: str | None, *, as_json: bool
+) -> None:
+    if not as_json:
+        return
+    record = {
+        "event": event,
         "games": progress.games,
         "positions": progress.positions,
         "shards": progress.shards,
         "seconds": round(progress.seconds, 3),
+        "fingerprint": fingerprint,
     }
-    if progress.failed:
-        for failure in progress.failed:
-            print(f"shard {failure.item}: {failure.reason}", file=sys.stderr)
-            if failure.traceback and "--debug" in sys.argv[1:2]:
-                print(failure.traceback, file=sys.stderr)
-        if as_json:
-            print(json.dumps({"event": "failed", **event, "fingerprint": None}))
-        raise JobError(f"{there}; to try the others again: {again}")
-    if not progress.is_complete:
-        if as_json:
-            print(json.dumps({"event": "stopped", **event, "fingerprint": None}))
-        if stop.is_interrupted:
-            raise StoppedError(f"stopped: {there}; to go on: {again}")
-        print(f"the time is up: {there}; to go on: {again}", file=sys.stderr)
-        return
-    dataset = Dataset(plan.place)
-    if plan.missing or CARD not in plan.place.files(""):
-        write_card(dataset)
-    if as_json:
-        print(json.dumps({"event": "done", **event, "fingerprint": dataset.fingerprint}))
-        return
-    speed = f", {progress.positions_per_second:,.0f} positions/s" if progress.new_shards else ""
-    print(
-        f"{plan.place}: {progress.games:,} games, {progress.positions:,} positions in "
-        f"{progress.shards:,} shards{speed}; fingerprint {dataset.fingerprint}"
-    )
+    print(json.dumps(record), flush=True)
 
 
 def _say_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
@@ -219,7 +260,10 @@ def _say_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
     here = workers or usable_cores()
     described = plan.description
     if not plan.missing:
-        print(f"{plan.place}: all {described.shards:,} shards are there")
+        if as_json:
+            print(json.dumps({"games": 0, "positions": 0, "shards": 0, "bytes": 0, "seconds": {}}))
+        else:
+            print(f"{plan.place}: all {described.shards:,} shards are there")
         return
     announce_compilation(described.board)
     found = estimate(plan)

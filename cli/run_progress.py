@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from cli.durations import duration
@@ -80,6 +80,12 @@ class _Notices:
         return f"a worker was lost ({progress.trouble}); another one is started"
 
 
+def _log(text: str) -> None:
+    """A line for whoever reads the log; a run does not end because nobody does any more."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
 class Bar:
     """A line that is drawn over and over."""
 
@@ -124,18 +130,18 @@ class Lines:
 
     def show(self, progress: Progress) -> None:
         if notice := self._notices.of(progress):
-            print(notice, file=sys.stderr, flush=True)
+            _log(notice)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _LINES_APART
             shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
-            print(", ".join([shards, *words(progress)]), file=sys.stderr, flush=True)
+            _log(", ".join([shards, *words(progress)]))
 
     def stopping(self) -> None:
-        print(_STOPPING, file=sys.stderr, flush=True)
+        _log(_STOPPING)
 
 
 class JsonLines:
-    """An object a line, whenever a shard is done and now and then."""
+    """An object a line, when something has changed, and not more often than once a second."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out  # while Ray runs, stdout is somewhere else
@@ -158,6 +164,7 @@ class JsonLines:
             "rollouts_per_s": round(progress.rollouts_per_second),
             "workers": progress.workers,
             "retries": progress.retries,
+            "lost": progress.lost,
             "failed": len(progress.failed),
             "seconds_left": None if left is None else round(left, 1),
             "worker_megabytes": progress.megabytes,
@@ -165,4 +172,4 @@ class JsonLines:
         print(json.dumps(record), file=self._out, flush=True)
 
     def stopping(self) -> None:
-        print(_STOPPING, file=sys.stderr, flush=True)
+        _log(_STOPPING)

@@ -39,7 +39,7 @@ def status(
     ]
     if found.seconds_since_last is not None:
         facts.append(("last shard", f"{duration(found.seconds_since_last)} ago"))
-    if found.positions_per_second is not None:
+    if found.positions_per_second is not None and not found.is_complete:
         facts.append(("speed", f"{found.positions_per_second:,.0f} positions/s"))
     if found.is_complete:
         facts.append(("to go", "nothing: it is complete"))

@@ -145,11 +145,20 @@ class PlayerSpec:
     def full(self) -> str:
         """The spec that says all that decides what the player does, defaults included: what it
         means stays the same if a default changes."""
+        return self._with(lambda field, _: not field.metadata.get("how"))
+
+    @property
+    def complete(self) -> str:
+        """The same, and how the player is to work where that is not as usual."""
+        return self._with(
+            lambda field, value: not field.metadata.get("how") or value != field.default
+        )
+
+    def _with(self, is_told: Callable[[Any, Any], bool]) -> str:
         words = [
             f"{field.name}={_format(value)}"
             for field in fields(self.options)
-            if not field.metadata.get("how")
-            and (value := getattr(self.options, field.name)) is not None
+            if (value := getattr(self.options, field.name)) is not None and is_told(field, value)
         ]
         return f"{self.name}:{','.join(words)}" if words else self.name
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -23,7 +24,7 @@ NAME = "README.md"
 
 PHASES = {"8-15 stones": range(8, 16), "16-23": range(16, 24), "24 and more": range(24, 256)}
 SAMPLE = 300
-_LIMIT = Limit(nodes=20_000_000)
+_MOST_NODES = 20_000_000
 
 MEANINGS = {
     "game": "index of the game in the run",
@@ -38,43 +39,49 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Quality:
     """How often the teacher's move keeps the value of the game, in a sample."""
 
     phase: str
-    judged: int
-    optimal: int
-    contested: int
-    mistakes: int
+    judged: int = 0
+    optimal: int = 0
+    contested: int = 0
+    mistakes: int = 0
 
 
-def label_quality(dataset: Dataset, tell: Callable[[int, int], None]) -> list[Quality]:
-    """Judge a sample of the labels by the exact solver; none where the board is not for it."""
+def label_quality(
+    dataset: Dataset, tell: Callable[[int, int], None], seconds: float | None = None
+) -> list[Quality]:
+    """Judge a sample of the labels by the exact solver, as many as there is time for; none where
+    the board is not for it."""
     board = dataset.board
     if not board.fits_word:
         return []
+    end = None if seconds is None else perf_counter() + seconds
     solver = Solver(board)
     stream = Stream(derive("label quality", dataset.fingerprint))
     positions = [row for row in _sample(dataset, stream) if row[0].ply >= 8]
-    found = []
-    for phase, plies in PHASES.items():
-        judged = optimal = contested = mistakes = 0
-        for number, (position, move) in enumerate(positions):
-            tell(number, len(positions))
-            if position.ply not in plies:
-                continue
-            solver.forget()
-            values = {c: solver.value(position.play(c), _LIMIT) for c in position.legal_moves}
-            if None in values.values():
-                continue
-            best = min(value for value in values.values() if value is not None)
-            judged += 1
-            optimal += values[move] == best
-            contested += len(set(values.values())) > 1
-            mistakes += values[move] != best
-        found.append(Quality(phase, judged, optimal, contested, mistakes))
-    return found
+    stream.shuffle(positions)
+    found = {phase: Quality(phase) for phase in PHASES}
+    for number, (position, move) in enumerate(positions):
+        tell(number, len(positions))
+        left = None if end is None else end - perf_counter()
+        if left is not None and left <= 0:
+            break
+        solver.forget()
+        limit = Limit(nodes=_MOST_NODES, seconds=left)
+        values = {c: solver.value(position.play(c), limit) for c in position.legal_moves}
+        if None in values.values():
+            continue
+        best = min(value for value in values.values() if value is not None)
+        phase = next(name for name, plies in PHASES.items() if position.ply in plies)
+        quality = found[phase]
+        quality.judged += 1
+        quality.optimal += values[move] == best
+        quality.contested += len(set(values.values())) > 1
+        quality.mistakes += values[move] != best
+    return list(found.values())
 
 
 def _sample(dataset: Dataset, stream: Stream) -> list[tuple[Position, int]]:

@@ -89,7 +89,7 @@ class Description:
             record = json.loads(data)
             version = int(record["schema_version"])
             found = cls._of_record(record) if version <= SCHEMA_VERSION else None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error))}); if "
                 "you remove it, the same `selfplay generate` command writes it anew"
@@ -105,16 +105,26 @@ class Description:
 
     @classmethod
     def _of_record(cls, record: Mapping[str, Any]) -> Description:
-        return cls(
+        found = cls(
             identity=record["spec_hash"],
             board=Board.parse(record["board"], record["connect"]),
             games=int(record["games"]),
             shard_games=int(record["shard_games"]),
             spec=None if record["spec"] is None else Spec.stored(record["spec"]),
             source=record["source"],
-            made_with=record["made_with"],
+            made_with=dict(record["made_with"]),
             schema_version=int(record["schema_version"]),
         )
+        if found.games < 1 or found.shard_games < 1:
+            raise ValueError("a run has games, and shards have some of them")
+        spec = found.spec
+        if spec and (spec.games, spec.shard_games, spec.geometry) != (
+            found.games,
+            found.shard_games,
+            found.board,
+        ):
+            raise ValueError("it says one thing, and its spec another")
+        return found
 
 
 def _made_with() -> dict[str, Any]:

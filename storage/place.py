@@ -136,7 +136,12 @@ class Place:
 
 
 def _local(uri: str) -> Path:
-    path = urlsplit(uri).path if uri.startswith("file://") else uri
+    path = uri
+    if uri.startswith("file://"):
+        parts = urlsplit(uri)
+        if parts.netloc not in ("", "localhost"):
+            raise InputError(f"{quoted(uri, 200)} names a machine: write file:///{parts.netloc}…")
+        path = parts.path
     if not path:
         raise InputError("a run has a name: a folder, or a URI such as s3://bucket/run")
     return Path(os.path.expanduser(path))

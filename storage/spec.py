@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
-from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -24,6 +23,7 @@ from storage.rows import SCHEMA_VERSION
 Mode = Literal["games", "positions"]
 
 MOST_GAMES = 1 << 40
+MOST_SHARDS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +62,11 @@ class Spec:
             _check_type(key.name, getattr(self, key.name), hints[key.name])
         board = Board.parse(self.board, self.connect)
         self._set("board", board.size)
-        self._set("teacher", _player("teacher", self.teacher).full)
+        teacher = _player("teacher", self.teacher)
+        self._set("teacher", teacher.complete)
         if self.explorer is not None:
-            explorer = _player("explorer", self.explorer).full
-            self._set("explorer", None if explorer == self.teacher else explorer)
+            explorer = _player("explorer", self.explorer)
+            self._set("explorer", None if explorer.full == teacher.full else explorer.complete)
         self._set("noise", float(self.noise))
         self._set("temperature", float(self.temperature))
         self._check_ranges(board)
@@ -86,8 +87,13 @@ class Spec:
             ("temperature_plies", 0, board.cells),
         ):
             value = getattr(self, name)
-            if not (isfinite(value) and least <= value <= most):
-                raise InputError(f"{name} is a number from {least:,} to {most:,}, not {value:g}")
+            if not least <= value <= most:
+                wrong = quoted(str(value)).strip("'")
+                raise InputError(f"{name} is a number from {least:,} to {most:,}, not {wrong}")
+        if self.games > MOST_SHARDS * self.shard_games:
+            raise InputError(
+                f"a run has at most {MOST_SHARDS:,} shards: raise shard_games for so many games"
+            )
         if self.mode not in get_args(Mode):
             raise InputError(f"mode is {' or '.join(get_args(Mode))}, not {self.mode!r}")
         if bool(self.temperature) != bool(self.temperature_plies):
@@ -140,6 +146,9 @@ class Spec:
     def _identity(self) -> dict[str, Any]:
         options = asdict(self)
         del options["games"]
+        for role in ("teacher", "explorer"):  # not how they work
+            if options[role] is not None:
+                options[role] = PlayerSpec.parse(options[role]).full
         if self.opening_digest is not None:  # where the file was does not matter
             options["opening"] = "file"
         return options
@@ -167,7 +176,10 @@ def read_options(path: Path) -> dict[str, Any]:
     """The keys of a spec that a TOML file gives."""
     try:
         options = tomllib.loads(path.read_text(encoding="utf-8"))
-        Spec.of(options)
+        _refuse_unknown_keys(options)
+        hints = get_type_hints(Spec)
+        for name, value in options.items():
+            _check_type(name, value, hints[name])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"cannot read a spec from {quoted(str(path), 200)}: {error}") from None
     except InputError as error:

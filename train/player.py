@@ -35,14 +35,8 @@ class TreeOptions:
     def __post_init__(self) -> None:
         if not self.model:
             raise InputError("a tree has a model: tree:PATH")
-        found = _loaded(self.model).fingerprint
         if self.fingerprint is None:
-            object.__setattr__(self, "fingerprint", found)
-        if self.fingerprint != found:
-            raise InputError(
-                f"the model {quoted(self.model, 200)} is not the one that is meant: its "
-                f"fingerprint is {found}"
-            )
+            object.__setattr__(self, "fingerprint", _loaded(self.model).fingerprint)
 
 
 class TreePlayer:
@@ -76,7 +70,13 @@ class TreePlayer:
 
 
 def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
-    return TreePlayer(board, _loaded(options.model))
+    model = _loaded(options.model)
+    if model.fingerprint != options.fingerprint:
+        raise InputError(
+            f"the model {quoted(options.model, 200)} is not the one that is meant: its fingerprint "
+            f"is {model.fingerprint}, not {options.fingerprint}"
+        )
+    return TreePlayer(board, model)
 
 
 KIND = Kind("tree:models/base", lambda: TreeOptions, _build, main_option="model")

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from selfplay.openings import parse_openings
+from storage.openings import openings_of
 from storage.rows import Rows
 from storage.shard import encode
 from workers.games import GameMaker
@@ -43,7 +44,11 @@ class Estimate:
 def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     """Make games of the run for some seconds, one at least, and keep none."""
     spec = plan.spec
-    maker = GameMaker(spec, parse_openings(spec.opening, spec.geometry))
+    if plan.is_new:
+        openings = parse_openings(spec.opening, spec.geometry)
+    else:
+        openings = openings_of(plan.place, spec)
+    maker = GameMaker(spec, openings)
     missing = [game for shard in plan.missing for game in plan.description.games_of(shard)]
     parts: list[Rows] = []
     start = time.perf_counter()

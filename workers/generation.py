@@ -70,8 +70,11 @@ class Shards:
         def make(shard: int) -> Receipt:
             start, before = time.perf_counter(), maker.rollouts
             games = described.games_of(shard)
-            rows = Rows.join([maker.rows(game) for game in games])
-            _patiently(place, lambda: write(place, described, shard, rows))
+            try:
+                rows = Rows.join([maker.rows(game) for game in games])
+            except InputError as error:  # of a player, over one position: not of the run
+                raise ShardError(str(error)) from error
+            _patiently(place, lambda: _write(place, described, shard, rows))
             return Receipt(
                 shard=shard,
                 games=len(games),
@@ -82,6 +85,17 @@ class Shards:
             )
 
         return make
+
+
+class ShardError(Exception):
+    """A shard cannot be made; others can."""
+
+
+def _write(place: Place, described: Description, shard: int, rows: Rows) -> None:
+    now = Description.read(place)
+    if now is None or now.games != described.games:
+        raise InputError(f"{place} was changed meanwhile: give the command again")
+    write(place, described, shard, rows)
 
 
 def _patiently(place: Place, act: Callable[[], T]) -> T:

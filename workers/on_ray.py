@@ -53,6 +53,9 @@ class Worker:
             return str(error)
         return None
 
+    def wake(self) -> None:
+        """Answer, if it still lives."""
+
     def do(self, item: int) -> Done | Failed:
         return attempt(self._do, item)
 
@@ -80,9 +83,13 @@ class OnRay:
         # Ray tells people on stdout what happens to workers. Stdout is for results, and what
         # happens is told in the progress.
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
-            with _interrupts_after():
-                _connect(self.address, self.workers)
             try:
+                if self.address is None:
+                    with _interrupts_after():
+                        _begin(self.workers)
+                else:
+                    with _interrupts_at_once():
+                        _join(self.address)
                 yield
             finally:
                 with _interrupts_after():
@@ -114,6 +121,7 @@ class _Loop:
         self._never_ready = 0
         self._patience = 3 * workers + 3
         self._trouble = ""
+        self._is_stopping = False
         for _ in range(workers):
             self._hire()
 
@@ -122,6 +130,7 @@ class _Loop:
             if stop():
                 self._queue.clear()
                 self._open &= self._running()
+                self._is_stopping = True
                 if not self._open:
                     return
             self._hand_out()
@@ -158,7 +167,7 @@ class _Loop:
     def _hand_out(self) -> None:
         while self._idle and self._queue:
             self._give(self._idle.pop(), self._queue.popleft())
-        if self._idle and not self._queue:
+        if self._idle and not self._queue and not self._is_stopping:
             for item in self._stragglers()[: len(self._idle)]:
                 self._give(self._idle.pop(), item)
 
@@ -207,6 +216,10 @@ class _Loop:
         self._lost += 1
         self._trouble = _first_line(error)
         ray.kill(hand.actor)  # it may only be out of reach
+        # Whoever waits may be lost as well: each answers before it is given anything.
+        for idle in self._idle:
+            self._busy[idle.actor.wake.remote()] = idle
+        self._idle.clear()
         if hand.item is None:
             self._never_ready += 1
             if self._never_ready > self._patience:
@@ -233,23 +246,28 @@ def _first_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _connect(address: str | None, workers: int | None) -> None:
+_QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+
+
+def _begin(workers: int | None) -> None:
+    """Start Ray on this machine."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
-    if address is None:
-        # "local": without it Ray would join whatever runs on this machine.
-        ray.init(
-            address="local",
-            num_cpus=workers,
-            include_dashboard=False,
-            object_store_memory=_OBJECT_STORE,
-            **quiet,
-        )
-        return
+    # "local": without it Ray would join whatever runs on this machine.
+    ray.init(
+        address="local",
+        num_cpus=workers,
+        include_dashboard=False,
+        object_store_memory=_OBJECT_STORE,
+        **_QUIET,
+    )
+
+
+def _join(address: str) -> None:
+    """Join a Ray that runs."""
     if address != "auto":
         _refuse_if_silent(address)
     try:
-        ray.init(address=address, **quiet)
+        ray.init(address=address, **_QUIET)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(
             f"there is no joining a cluster at {address}: {_first_line(error)}"
@@ -297,3 +315,17 @@ def _interrupts_after() -> Iterator[None]:
             signal.signal(number, handler)
     if came:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def _interrupts_at_once() -> Iterator[None]:
+    """Ray may wait for ever for somebody who answers, but is no Ray, and hears nothing meanwhile:
+    let the system end it. Nothing of it is on this machine."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

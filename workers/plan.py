@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from errno import ENOSPC
 from typing import Any
 
 from selfplay.errors import InputError
 from selfplay.openings import parse_openings
+from storage.card import NAME as CARD
 from storage.dataset import SHARDS, Dataset
 from storage.description import Description
 from storage.openings import keep_openings
@@ -41,9 +43,9 @@ class Plan:
             # Whatever is wrong with a player shows before anything is written; and what has
             # to be compiled is, once, before many workers need it.
             GameMaker(self.spec, parse_openings(self.spec.opening, self.spec.geometry))
-            keep_openings(self.place, self.spec)
+            _may_write(lambda: keep_openings(self.place, self.spec))
         if not self.is_written:
-            self.description.write(self.place)
+            _may_write(lambda: self.description.write(self.place))
         self.place.clean("")
         self.place.clean(SHARDS)
 
@@ -52,17 +54,17 @@ def plan(place: Place, options: Mapping[str, Any]) -> Plan:
     """The plan for a run with these keys of a spec; what they leave open is as it was begun, or
     else by default. Nothing is written."""
     before = Description.read(place)
+    begun = bool(place.files(SHARDS))
     if before is None:
-        spec = Spec.of(options)
-        description = Description.of_spec(spec)
-        if place.files(SHARDS):
-            raise InputError(
-                f"{place} has shards but no run.json that says what they are: choose a new place"
-            )
-        return Plan(place, description, tuple(range(description.shards)))
+        if CARD in place.files(""):
+            raise InputError(f"{place} has a {CARD} that is of no run: choose a new place")
+        # Shards without a run.json are gone on with if they are of this very spec.
+        return _with_missing(place, Description.of_spec(Spec.of(options)), is_new=True)
     if before.spec is None:
         raise InputError(f"{place} was imported or merged: it cannot be generated")
     wanted = before.spec.changed(options)
+    if not begun:  # nothing is there that a spec could be at odds with
+        return _with_missing(place, Description.of_spec(wanted), is_new=True)
     if wanted.hash != before.identity:
         raise InputError(
             f"{place} is another run: its {'; its '.join(before.spec.differences(wanted))}"
@@ -72,16 +74,32 @@ def plan(place: Place, options: Mapping[str, Any]) -> Plan:
             f"{place} is a run of {before.games:,} games, which cannot become {wanted.games:,}; "
             "leave --games out, or give more"
         )
-    description = before.with_games(wanted.games)
+    found = _with_missing(place, before.with_games(wanted.games), is_new=False)
+    return replace(found, is_written=wanted.games == before.games)
+
+
+def _with_missing(place: Place, description: Description, *, is_new: bool) -> Plan:
     dataset = Dataset(place, description)
     missing = dataset.missing()
-    there = [shard for shard in dataset.shards() if shard not in set(missing)]
+    lacking = set(missing)
+    there = [shard for shard in dataset.shards() if shard not in lacking]
     return Plan(
         place,
         description,
         tuple(missing),
         games=sum(len(description.games_of(shard)) for shard in there),
         positions=sum(dataset.footers[shard].rows for shard in there),
-        is_new=False,
-        is_written=wanted.games == before.games,
+        is_new=is_new,
     )
+
+
+def _may_write(write: Callable[[], None]) -> None:
+    """The first thing that is written: if it cannot be, the place is not one for runs."""
+    try:
+        write()
+    except OSError as error:
+        if error.errno == ENOSPC:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        reason = f"{error.strerror or error}{where}"
+        raise InputError(f"nothing can be written there: {reason}") from None

@@ -43,4 +43,5 @@ class Stop:
                 signal.signal(number, handler)
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# The last is what a terminal sends that goes away.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

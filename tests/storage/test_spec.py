@@ -15,6 +15,8 @@ def test_a_spec_says_all_that_decides_and_nothing_else() -> None:
         Spec(teacher="mcts:iterations=500,memory=100"),
         Spec(teacher="mcts:500", games=7),
         Spec(teacher="mcts:500", explorer="mcts:500"),
+        Spec(teacher="mcts:500,memory=100", explorer="mcts:500"),
+        Spec(teacher="mcts:500,memory=100", explorer="mcts:500"),
         Spec(teacher="mcts:500", board=" 7X6 "),
         Spec.stored({"teacher": spec.teacher, "games": 3}),
     ]
@@ -27,10 +29,14 @@ def test_a_spec_says_all_that_decides_and_nothing_else() -> None:
         Spec(teacher="mcts:500", shard_games=49),
         Spec(teacher="mcts:500", connect=5),
     ]
+    # How a player is to work is kept all the same: whoever makes the run has to know.
+    assert "memory=100" in same[0].teacher
+    # How a player is to work is kept all the same: whoever makes the run has to know.
+    assert "memory=100" in same[0].teacher
     assert len({one.hash for one in [spec, *others]}) == 7
     assert spec.differences(others[2]) == ["seed is 0, not 1"]
     # The hash is an interface: runs on disk carry it.
-    assert Spec(teacher="random").hash == "e39d220b1f2d431dbffd9c1fe4943d38"
+    assert Spec(teacher="random", shard_games=50).hash == "e39d220b1f2d431dbffd9c1fe4943d38"
 
 
 def test_what_stands_in_a_file_decides_not_where_it_is(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""On several nodes, of which one is taken away."""
+"""On several nodes, of which one is taken away; and with a Ray of its own."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from ray.cluster_utils import Cluster
 
 from storage.dataset import Dataset
 from storage.place import Place
-from tests.workers.test_on_ray import LONG, LONG_FINGERPRINT, forgive_ray, never
+from tests.workers.jobs import Squares
+from tests.workers.test_on_ray import LONG, LONG_FINGERPRINT, forgive_ray, never, squares
 from workers.generation import generate
+from workers.jobs import Crew
 from workers.on_ray import OnRay
 from workers.plan import plan
 
@@ -40,3 +42,14 @@ def test_a_node_that_is_taken_away_changes_nothing(tmp_path: Path) -> None:
                 lost = progress.lost
     assert lost >= 1
     assert Dataset(what.place).fingerprint == LONG_FINGERPRINT
+
+
+def test_lost_workers_that_were_idle_cost_no_item_its_retries(tmp_path: Path) -> None:
+    job = Squares(str(tmp_path), bad=0, how="kill idle")
+    executor = OnRay(4)
+    with executor.start():
+        events = list(executor.run(job, range(6), never))
+    assert squares(events) == [0, 1, 4, 9, 16, 25]
+    crew = [event for event in events if isinstance(event, Crew)][-1]
+    assert crew.retries == 1
+    forgive_ray()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 from pathlib import Path
@@ -12,11 +13,11 @@ import pytest
 from selfplay.board import Board
 from selfplay.errors import InputError
 from storage.csvfiles import import_csv
-from storage.dataset import Dataset
+from storage.dataset import Dataset, write
 from storage.description import Description
 from storage.openings import openings_of
 from storage.place import Place
-from tests.storage.made import SPEC, make_run
+from tests.storage.made import SPEC, make_run, shard_of
 from workers.plan import plan
 
 ROOT = Path(__file__).parent.parent.parent
@@ -75,10 +76,51 @@ def test_what_was_not_generated_is_not_gone_on_with(tmp_path: Path) -> None:
         plan(imported.place, {})
 
 
-def test_shards_of_who_knows_what_are_not_written_among(tmp_path: Path) -> None:
-    make_run(tmp_path, shards=range(1))
+def test_shards_without_a_run_json_are_gone_on_with_by_their_own_command(tmp_path: Path) -> None:
+    make_run(tmp_path, shards=range(1, 3))
     (tmp_path / "run.json").unlink()
-    with pytest.raises(InputError, match="no run"):
+    with pytest.raises(InputError, match="it belongs to another run"):
+        plan(Place(str(tmp_path)), {**OPTIONS, "seed": 4})
+    found = plan(Place(str(tmp_path)), OPTIONS)
+    assert (found.missing, found.is_written) == ((0, 3), False)
+
+
+def test_what_has_no_shards_binds_nobody(tmp_path: Path) -> None:
+    plan(Place(str(tmp_path)), OPTIONS).begin()
+    found = plan(Place(str(tmp_path)), {"seed": 4})
+    assert (found.spec.seed, found.spec.teacher, found.is_written) == (4, SPEC.teacher, False)
+
+
+def test_a_readme_of_somebody_elses_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("notes")
+    with pytest.raises(InputError, match=r"README\.md that is of no run"):
+        plan(Place(str(tmp_path)), OPTIONS)
+
+
+def test_where_nothing_can_be_written_is_no_place(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="nothing can be written there: "):
+        plan(Place(f"{tmp_path}/file/run"), OPTIONS).begin()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shard_games": 0},
+        {"shard_games": -3},
+        {"games": 1e400},
+        {"games": 40},
+        {"board": "8x8"},
+        {"made_with": 3},
+        {"spec_hash": "x"},
+    ],
+    ids=str,
+)
+def test_a_run_json_that_makes_no_sense_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    make_run(tmp_path, shards=range(1))
+    record = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**record, **changes}))
+    with pytest.raises(InputError, match=r"run\.json is damaged"):
         plan(Place(str(tmp_path)), OPTIONS)
 
 
@@ -90,6 +132,7 @@ def test_a_list_of_openings_travels_with_the_run(tmp_path: Path) -> None:
     begun = plan(place, options)
     begun.begin()
     same = plan(place, options)
+    write(place, same.description, 0, shard_of(same.spec, 0))
     book.rename(tmp_path / "elsewhere.txt")
     assert plan(place, {}).spec == same.spec
     there = openings_of(place, same.spec)
