@@ -10,7 +10,21 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cli import analyse, bench, book, dataset, generate, iris, openings, play, solve, status
+from cli import (
+    analyse,
+    bench,
+    book,
+    dataset,
+    evaluate,
+    explain,
+    generate,
+    iris,
+    openings,
+    play,
+    solve,
+    status,
+    train,
+)
 from cli.endings import StoppedError
 from selfplay.errors import InputError
 from workers.jobs import JobError
@@ -29,6 +43,9 @@ app.command("solve")(solve.solve)
 app.command("openings")(openings.openings)
 app.command("generate")(generate.generate)
 app.command("status")(status.status)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.command("explain")(explain.explain)
 app.command("iris")(iris.iris)
 app.add_typer(bench.app, name="bench")
 app.add_typer(book.app, name="book")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from selfplay.board import Board
+from selfplay.position import Position
 from tests import oracle
 
 boards = st.builds(
@@ -28,3 +29,16 @@ def games(draw: st.DrawFn, on: st.SearchStrategy[Board] = boards) -> tuple[Board
         if oracle.has_won(board, grid, 1 + ply % 2):
             break
     return board, moves
+
+
+@st.composite
+def unfinished(draw: st.DrawFn, board: Board) -> Position:
+    """A position of a game that goes on."""
+    _, moves = draw(games(st.just(board)))
+    position = Position(board)
+    for move in moves:
+        after = position.play(move)
+        if after.is_over:
+            break
+        position = after
+    return position

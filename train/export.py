@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -150,3 +151,21 @@ def as_svg(tree: Tree, wording: Wording, depth: int | None = None) -> str:
             )
         parts.append(f'<text x="{x:.1f}" y="{y}">{escape(texts[node])}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def as_json(tree: Tree, wording: Wording, depth: int | None = None) -> str:
+    """The tree as nested objects."""
+
+    def of(node: int, level: int) -> dict[str, object]:
+        counts = tree.counts[node].tolist()
+        found: dict[str, object] = {"class": wording.classes[int(tree.majority[node])]}
+        found["counts"] = dict(zip(wording.classes, counts, strict=True))
+        if tree.feature[node] != LEAF and (depth is None or level < depth):
+            feature, value = int(tree.feature[node]), int(tree.value[node])
+            found["branches"] = [
+                {"if": wording.answer(feature, value, side), **of(child, level + 1)}
+                for side, child in sides_of(tree, node)
+            ]
+        return found
+
+    return json.dumps(of(0, 0), ensure_ascii=False)

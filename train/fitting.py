@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from math import sqrt
 from time import perf_counter
 from typing import Any, Literal, get_args
 
@@ -16,6 +15,7 @@ from storage.dataset import Dataset
 from train.criterion import Criterion, Split
 from train.features import FeatureSet, Perspective
 from train.grower import Limits, Matrix, grow
+from train.intervals import wilson
 from train.lessons import Duplicates, Lessons, TestSplit, lessons_of
 from train.model import Mirror, Model, Target
 from train.pruning import reduced_error, with_leaves
@@ -238,13 +238,3 @@ def _confusion(lessons: Lessons, answers: Array) -> list[list[int]]:
     counts = np.bincount(pairs, lessons.weight, minlength=columns * columns)
     table: list[list[int]] = counts.astype(int).reshape(columns, columns).tolist()
     return table
-
-
-def wilson(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval, in which the true share is, 19 times out of 20."""
-    if not count:
-        return 0.0, 1.0
-    z = 1.959964
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    return max(0.0, middle - half), min(1.0, middle + half)

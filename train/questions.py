@@ -20,7 +20,7 @@ import numpy as np
 from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.machine import usable_cores
-from selfplay.openings import RandomPlies
+from selfplay.openings import RandomPlies, read_openings
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 from selfplay.solver import Solver
@@ -48,6 +48,9 @@ class Questions:
 
     def __len__(self) -> int:
         return len(self.own)
+
+    def __getitem__(self, which: slice) -> Questions:
+        return Questions(self.board, self.own[which], self.mask[which], self.scores[which])
 
     def positions(self) -> Iterator[Position]:
         for own, mask in zip(self.own.tolist(), self.mask.tolist(), strict=True):
@@ -107,6 +110,11 @@ class Questions:
         ):
             raise InputError(f"{path} holds no questions: its arrays do not fit together")
         return found
+
+
+def read_positions(path: Path) -> list[Position]:
+    """The positions of a file, one a line, in which there is something to decide."""
+    return list(read_openings(path, Board()).positions)
 
 
 def sample(

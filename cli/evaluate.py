@@ -1,0 +1,129 @@
+"""`selfplay evaluate`: how often a player keeps the value of the game."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.options import Json
+
+if TYPE_CHECKING:
+    from train.exam import Result
+
+BASELINES = ("random", "centre", "greedy", "mcts:100")
+
+
+def evaluate(
+    player: Annotated[str, typer.Argument(metavar="PLAYER", help="Any player: tree:MODEL, mcts.")],
+    questions: Annotated[
+        Path | None,
+        typer.Option("--positions", metavar="FILE", help="Positions of your own, one a line."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="So many of the positions alone.")
+    ] = None,
+    baselines: Annotated[
+        bool, typer.Option("--baselines/--no-baselines", help="Set simple players beside it.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """How often a player keeps the value of the game, against perfect play.
+
+    It is asked about 5,000 positions of 8 to 34 stones, half of random and half of sensible play,
+    that were judged by the exact solver. A mistake is a move whose value is worse than the best;
+    where there is one to be made, the position is contested.
+
+    Example: selfplay evaluate greedy --limit 200
+    """
+    from cli.progress import progress
+    from selfplay.specs import PlayerSpec
+    from train.exam import examine
+    from train.questions import Questions, judged, read_positions
+
+    PlayerSpec.parse(player)  # before anything takes time
+    if questions is None:
+        asked = Questions.load()
+    else:
+        with progress("positions judged") as tell:
+            asked = judged(read_positions(questions), tell)
+    if limit is not None:
+        asked = asked[:limit]
+    results = []
+    for name in [player, *(BASELINES if baselines and not as_json else ())]:
+        with progress(name) as tell:
+            results.append(examine(name, PlayerSpec.parse(name).build(asked.board), asked, tell))
+    if as_json:
+        print(json.dumps(as_record(results[0])))
+    else:
+        show(results)
+
+
+def as_record(result: Result) -> dict[str, object]:
+    """An examination in the words of `--json`."""
+    return {
+        "player": result.player,
+        "positions": result.all.positions,
+        "contested": result.all.contested,
+        "mistakes": result.all.mistakes,
+        "mistake_rate": result.all.mistake_rate,
+        "interval": result.all.interval,
+        "optimal_share": result.all.optimal_share,
+        "by_phase": {
+            phase: {
+                "positions": tally.positions,
+                "contested": tally.contested,
+                "mistakes": tally.mistakes,
+                "mistake_rate": tally.mistake_rate,
+                "interval": tally.interval,
+                "optimal_share": tally.optimal_share,
+            }
+            for phase, tally in result.by_phase.items()
+        },
+        "mean_regret": result.mean_regret,
+        "could_win": result.could_win,
+        "missed_wins": result.missed_wins,
+        "could_blunder": result.could_blunder,
+        "blunders": result.blunders,
+        "microseconds_per_move": result.microseconds_per_move,
+    }
+
+
+def show(results: list[Result]) -> None:
+    from cli.drawing import console, plain_table
+
+    first, out = results[0], console()
+    tally = first.all
+    out.print(
+        f"{first.player}: {tally.positions:,} positions, {tally.contested:,} of them contested\n"
+    )
+    rows = [
+        (
+            phase,
+            f"{found.mistake_rate:.1%}",
+            f"{found.interval[0]:.1%} to {found.interval[1]:.1%}",
+            f"{found.optimal_share:.1%}",
+        )
+        for phase, found in [("all", tally), *first.by_phase.items()]
+    ]
+    out.print(plain_table(("", "mistakes in contested", "19 of 20 times", "optimal"), rows))
+    out.print("\nbeside others")
+    out.print(
+        plain_table(
+            ("", "mistakes", "optimal", "regret", "wins missed", "blunders", "µs a move"),
+            [
+                (
+                    result.player,
+                    f"{result.all.mistake_rate:.1%}",
+                    f"{result.all.optimal_share:.1%}",
+                    f"{result.mean_regret:.3f}",
+                    f"{result.missed_wins:,} of {result.could_win:,}",
+                    f"{result.blunders:,} of {result.could_blunder:,}",
+                    f"{result.microseconds_per_move:,.0f}",
+                )
+                for result in results
+            ],
+        )
+    )

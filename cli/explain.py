@@ -1,0 +1,79 @@
+"""`selfplay explain`: why a tree plays what it plays, and the tree itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from selfplay.errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from train.model import Model
+    from train.why import Why
+
+FORMS = ("rules", "dot", "svg", "json")
+
+
+def explain(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A trained tree.")],
+    position: Annotated[
+        str | None, typer.Argument(metavar="[POSITION]", help="Columns played, such as 44352.")
+    ] = None,
+    export: Annotated[
+        str | None, typer.Option("--export", help="The tree as rules, dot, svg or json.")
+    ] = None,
+    depth: Annotated[
+        int, typer.Option("--depth", min=0, help="How much of the tree, from the top.")
+    ] = 3,
+) -> None:
+    """Why a tree plays what it plays in a position; or the top of the tree itself.
+
+    Example: selfplay explain examples/tree 44352
+    """
+    from train.model import Model
+
+    if export is not None and export not in FORMS:
+        raise InputError(f"export is one of {', '.join(FORMS)}, not {quoted(export)}")
+    found = Model.load(model)
+    if position is None or export is not None:
+        print(exported(found, export or "rules", depth))
+        return
+    tell(found, position)
+
+
+def exported(model: Model, form: str, depth: int) -> str:
+    """The top of a tree in one of the forms."""
+    from train.export import as_dot, as_json, as_svg, as_text
+    from train.why import wording_of
+
+    write = {"rules": as_text, "dot": as_dot, "svg": as_svg, "json": as_json}[form]
+    return write(model.tree, wording_of(model), depth)
+
+
+def tell(model: Model, text: str) -> None:
+    from cli.drawing import board_text, console
+    from cli.positions import unfinished
+    from train.player import TreePlayer
+
+    position = unfinished(text, model.board)
+    why: Why = TreePlayer(model.board, model).decide(position).why
+    out = console()
+    out.print(board_text(position, last=position.moves[-1] if position.moves else None))
+    share = why.shares[why.move] or 0.0
+    out.print(f"\ncolumn {why.move + 1}: {share:.0%} speaks for it, because")
+    for line in why.path:
+        out.print(f"  {line}")
+    out.print(f"\nwhere {why.support:,} rows had come: {_counts(model, why)}")
+    if why.runner_up is not None:
+        rival = why.shares[why.runner_up] or 0.0
+        out.print(f"the next best is column {why.runner_up + 1}, with {rival:.0%}")
+    if why.flip is not None:
+        out.print(f"had it been otherwise ({why.flip.instead}), column {why.flip.move + 1}")
+
+
+def _counts(model: Model, why: Why) -> str:
+    from train.why import wording_of
+
+    names = wording_of(model).classes
+    return ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)

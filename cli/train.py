@@ -1,0 +1,138 @@
+"""`selfplay train`: fit an ID3 tree to the positions of runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.options import Json
+
+if TYPE_CHECKING:
+    from train.fitting import Report
+    from train.model import Model
+
+
+def train(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="The runs to learn from.")],
+    out: Annotated[str, typer.Option("--out", metavar="MODEL", help="The file to write.")],
+    target: Annotated[
+        str,
+        typer.Option("--target", help="candidate: is this the move; or move: which is it."),
+    ] = "candidate",
+    features: Annotated[
+        str, typer.Option("--features", help="tactics or cells, of a tree of moves.")
+    ] = "tactics",
+    perspective: Annotated[
+        str, typer.Option("--perspective", help="Cells of the mover, or absolute.")
+    ] = "mover",
+    mirror: Annotated[
+        str, typer.Option("--mirror", help="augment, canonical or off: mirror images.")
+    ] = "augment",
+    criterion: Annotated[
+        str, typer.Option("--criterion", help="entropy, gain_ratio or gini.")
+    ] = "entropy",
+    split: Annotated[
+        str, typer.Option("--split", help="threshold, equals or multiway: a branch per value.")
+    ] = "threshold",
+    max_depth: Annotated[
+        int | None, typer.Option("--max-depth", help="Questions in a row.")
+    ] = None,
+    min_samples_leaf: Annotated[
+        int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
+    ] = 5,
+    min_gain: Annotated[
+        float, typer.Option("--min-gain", help="What a question has to tell, in bits.")
+    ] = 0.0,
+    max_leaves: Annotated[int | None, typer.Option("--max-leaves", help="Leaves at most.")] = None,
+    prune: Annotated[
+        float | None, typer.Option("--prune", help="A share of the rows to prune by.")
+    ] = None,
+    duplicates: Annotated[
+        str, typer.Option("--duplicates", help="merge positions that come up again, or keep.")
+    ] = "merge",
+    test: Annotated[float, typer.Option("--test", help="The share to be examined on.")] = 0.2,
+    test_split: Annotated[
+        str, typer.Option("--test-split", help="By position, or order: which leaks.")
+    ] = "position",
+    as_json: Json = False,
+) -> None:
+    """Fit an ID3 tree to the positions of runs, and say how well it knows those it has not seen.
+
+    Positions are divided so that none, nor its mirror image, is on both sides.
+
+    Example: selfplay train examples/tiny --out model
+    """
+    from cli.progress import progress
+    from storage.dataset import Dataset
+    from train.fitting import Recipe
+    from train.fitting import train as fit
+
+    options: dict[str, Any] = {
+        "target": target,
+        "features": features,
+        "perspective": perspective,
+        "mirror": mirror,
+        "criterion": criterion,
+        "split": split,
+        "max_depth": max_depth,
+        "min_samples_leaf": min_samples_leaf,
+        "min_gain": min_gain,
+        "max_leaves": max_leaves,
+        "prune": prune,
+        "duplicates": duplicates,
+        "test": test,
+        "test_split": test_split,
+    }
+    recipe = Recipe(**options)
+    datasets = [Dataset(run) for run in runs]
+    with progress("rows read") as tell:
+        model, report = fit(datasets, recipe, tell)
+    model.save(out)
+    if as_json:
+        print(json.dumps(as_record(model, report, out)))
+    else:
+        show(report, out)
+
+
+def as_record(model: Model, report: Report, out: str) -> dict[str, object]:
+    """A training in the words of `--json`."""
+    return {
+        **asdict(report),
+        "seconds": sum(report.seconds.values()),
+        "seconds_by_phase": report.seconds,
+        "model": out,
+        "fingerprint": model.fingerprint,
+    }
+
+
+def show(report: Report, out: str) -> None:
+    from cli.drawing import console, plain_table
+
+    low, high = report.test_interval
+    facts = [
+        ("rows", f"{report.rows:,}, of which {report.test_rows:,} to be examined on"),
+        ("different ones learned from", f"{report.unique_rows:,}"),
+        ("leaves", f"{report.leaves:,}"),
+        ("depth", f"{report.depth}"),
+        ("right about those it has seen", f"{report.train_accuracy:.1%}"),
+        ("right about those it has not", f"{report.test_accuracy:.1%} ({low:.1%} to {high:.1%})"),
+        ("always the middle would be", f"{report.constant_accuracy:.1%}"),
+        *((name, f"{taken:.2f} s") for name, taken in report.seconds.items()),
+    ]
+    target = console()
+    target.print(plain_table(("", ""), facts))
+    columns = range(len(report.confusion))
+    target.print("\nunseen rows, by the teacher's column and by the tree's")
+    target.print(
+        plain_table(
+            ("teacher", *(str(column + 1) for column in columns)),
+            [
+                (str(column + 1), *(f"{count:,}" for count in report.confusion[column]))
+                for column in columns
+            ],
+        )
+    )
+    target.print(f"\n{out}")

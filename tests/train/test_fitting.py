@@ -1,0 +1,128 @@
+"""Training: what is learned from, what is examined on, and what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+from storage.dataset import Dataset
+from storage.spec import Spec
+from tests.storage.made import make_run
+from train.fitting import Recipe, train
+from train.intervals import wilson
+from train.lessons import Lessons, lessons_of
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def silent(done: int, of: int) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    where = tmp_path_factory.mktemp("run") / "run"
+    return make_run(where, Spec(games=120, shard_games=40, teacher="mcts:50", opening="0-4"))
+
+
+@pytest.fixture(scope="module")
+def lessons(run: Dataset) -> Lessons:
+    return lessons_of([run], silent)
+
+
+def as_set(lessons: Lessons) -> set[tuple[int, int, int]]:
+    return set(zip(lessons.own.tolist(), lessons.mask.tolist(), lessons.move.tolist(), strict=True))
+
+
+def test_nothing_is_on_both_sides_nor_its_mirror_image(lessons: Lessons) -> None:
+    seen, unseen = lessons.divided(0.2, "position")
+    assert 0.1 < len(unseen) / len(lessons) < 0.3
+    keys = set(np.minimum(*seen.keys()).tolist())
+    assert keys.isdisjoint(np.minimum(*unseen.keys()).tolist())
+    first, last = lessons.divided(0.2, "order")
+    leaked = set(np.minimum(*first.keys()).tolist()) & set(np.minimum(*last.keys()).tolist())
+    assert leaked  # which is what is wrong with it
+
+
+def test_merging_keeps_every_row(lessons: Lessons) -> None:
+    merged = lessons.merged()
+    assert merged.rows == lessons.rows == len(lessons)
+    assert len(as_set(merged)) == len(merged) < len(lessons)
+    assert as_set(merged) == as_set(lessons)
+
+
+def test_mirror_images(lessons: Lessons) -> None:
+    both = lessons.mirrored_as("augment")
+    assert both.rows == 2 * lessons.rows
+    assert as_set(both) == as_set(both.turned())
+    one = lessons.mirrored_as("canonical")
+    assert (one.keys()[0] <= one.keys()[1]).all()
+    assert as_set(one) <= as_set(both)
+    assert lessons.mirrored_as("off") is lessons
+
+
+def test_a_report_says_how_it_is(run: Dataset) -> None:
+    model, report = train([run], Recipe(target="move", features="cells"))
+    assert report.rows == run.positions
+    assert report.leaves == model.tree.leaves
+    assert report.depth == model.tree.depth
+    assert report.train_accuracy > report.test_accuracy + 0.1
+    low, high = report.test_interval
+    assert low < report.test_accuracy < high
+    confusion = np.array(report.confusion)
+    assert confusion.sum() == report.test_rows
+    assert confusion.trace() / report.test_rows == pytest.approx(report.test_accuracy)
+    assert model.provenance["runs"][0]["fingerprint"] == run.fingerprint
+    assert model.parameters["target"] == "move"
+
+
+def test_what_a_player_sees_is_worth_more_than_cells(run: Dataset) -> None:
+    cells = train([run], Recipe(target="move", features="cells"))[1].test_accuracy
+    tactics = train([run], Recipe(target="move"))[1].test_accuracy
+    candidate = train([run], Recipe())[1].test_accuracy
+    assert cells < tactics
+    assert cells + 0.05 < candidate
+
+
+def test_few_leaves_and_pruning(run: Dataset) -> None:
+    assert train([run], Recipe(max_leaves=20))[1].leaves == 20
+    assert train([run], Recipe(prune=0.3))[1].leaves < train([run], Recipe())[1].leaves
+    assert train([run], Recipe(max_depth=4))[1].depth == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "best"}, "target is one of move, candidate, not 'best'"),
+        ({"mirror": "yes"}, "mirror is one of augment, canonical, off"),
+        ({"test": 1.0}, "test is a share between 0 and 1"),
+        ({"prune": 0.0}, "prune is a share between 0 and 1"),
+        ({"max_depth": -1}, "max_depth is a number from 0 up"),
+        ({"min_gain": float("nan")}, "min_gain is a number"),
+    ],
+)
+def test_a_recipe_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Recipe(**options)
+
+
+def test_what_cannot_be_learned_from_is_refused(tmp_path: Path, run: Dataset) -> None:
+    other = make_run(tmp_path, Spec(games=2, teacher="random", board="8x7"))
+    with pytest.raises(InputError, match="one tree plays on one board"):
+        train([run, other], Recipe())
+    large = make_run(tmp_path / "large", Spec(games=2, teacher="random", board="12x12"))
+    with pytest.raises(InputError, match="64 bits"):
+        train([large], Recipe())
+    assert Board(12, 12).fits_word is False
+
+
+def test_wilsons_interval() -> None:
+    low, high = wilson(0.5, 100)
+    assert (round(low, 3), round(high, 3)) == (0.404, 0.596)
+    assert wilson(0.0, 10)[0] == 0
+    assert wilson(0.0, 0) == (0.0, 1.0)

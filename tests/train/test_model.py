@@ -1,0 +1,237 @@
+"""A model is one file that cannot do any harm, and plays the same wherever it is read."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import struct
+import subprocess
+import sys
+import zlib
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+from selfplay.position import Position
+from selfplay.specs import PlayerSpec
+from storage.dataset import Dataset
+from tests.object_store import Store
+from tests.storage.made import make_run
+from train.fitting import Recipe, train
+from train.model import Model
+
+ROOT = Path(__file__).parent.parent.parent
+TINY = str(ROOT / "examples" / "tiny")
+RECIPES = {
+    "candidate": Recipe(),
+    "canonical": Recipe(mirror="canonical"),
+    "tactics": Recipe(target="move", mirror="canonical"),
+    "cells": Recipe(target="move", features="cells", perspective="absolute", mirror="off"),
+    "multiway": Recipe(target="move", features="cells", split="multiway"),
+    "equals": Recipe(target="move", features="cells", split="equals"),
+    "pruned": Recipe(prune=0.3, max_leaves=12),
+}
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, Model]:
+    return {name: train([Dataset(TINY)], recipe)[0] for name, recipe in RECIPES.items()}
+
+
+def some_positions() -> tuple[Any, Any]:
+    rows = next(Dataset(TINY).rows())[1]
+    return rows.stones(Board())
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_is_read_is_what_was_written(name: str, models: dict[str, Model]) -> None:
+    model = models[name]
+    again = Model.from_bytes(model.to_bytes())
+    assert again.fingerprint == model.fingerprint
+    assert again.provenance == model.provenance
+    for field in ("feature", "value", "child", "counts"):
+        assert np.array_equal(getattr(again.tree, field), getattr(model.tree, field))
+    assert np.array_equal(again.scores(*some_positions()), model.scores(*some_positions()))
+
+
+def test_the_same_rows_give_the_same_model(models: dict[str, Model]) -> None:
+    for threads in (1, 3):
+        again, _ = train([Dataset(TINY)], RECIPES["candidate"], threads=threads)
+        assert again.fingerprint == models["candidate"].fingerprint
+    assert len({model.fingerprint for model in models.values()}) == len(models)
+
+
+@pytest.mark.parametrize("name", ["candidate", "canonical", "tactics"])
+def test_mirror_images_are_played_alike(name: str, models: dict[str, Model]) -> None:
+    model = models[name]
+    for text in ("4435", "11223", "2233"):
+        position = Position.parse(text)
+        image = Position.parse("".join(str(8 - int(column)) for column in text))
+        scores = model.scores(*as_arrays(position))[0]
+        turned = model.scores(*as_arrays(image))[0][::-1]
+        if name == "canonical" or name == "tactics":
+            assert np.array_equal(scores, turned)
+        else:
+            assert np.array_equal(np.delete(scores, 3), np.delete(turned, 3))
+
+
+def as_arrays(position: Position) -> tuple[Any, Any]:
+    return np.array([position.own], np.uint64), np.array([position.mask], np.uint64)
+
+
+def refused(data: bytes) -> str:
+    with pytest.raises(InputError) as caught:
+        Model.from_bytes(data)
+    return str(caught.value)
+
+
+def forged(model: Model, body: bytes | None = None, **changes: Any) -> bytes:
+    """A file whose checksum is right, and whose content is not."""
+    data = model.to_bytes()
+    (length,) = struct.unpack("<I", data[16:20])
+    header = {**json.loads(data[20 : 20 + length]), **changes}
+    text = json.dumps(header).encode()
+    packed = zlib.compress(body) if body is not None else data[24 + length : -16]
+    content = data[:16] + struct.pack("<I", len(text)) + text + struct.pack("<I", len(packed))
+    content += packed
+    return content + blake2b(content, digest_size=16).digest()
+
+
+def test_no_damage_goes_unnoticed(models: dict[str, Model]) -> None:
+    data, chance = models["candidate"].to_bytes(), random.Random(1)
+    for _ in range(3000):
+        at = chance.randrange(len(data))
+        refused(data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :])
+        refused(data[:at])
+    assert refused(pickle.dumps({"tree": 1})) == "it does not begin as one"
+    assert refused(b"") == "it does not begin as one"
+
+
+def test_no_lie_does_any_harm(models: dict[str, Model]) -> None:
+    model = models["candidate"]
+    body, chance = model._body(), random.Random(2)
+    assert "out of range" in refused(forged(model, nodes=10**9, leaves=10**9))
+    assert "not as many" in refused(forged(model, bytes(200_000_000)))
+    assert "not as many" in refused(forged(model, body + b"x"))
+    assert "features are of version 99" in refused(forged(model, features_version=99))
+    assert "do not go together" in refused(forged(model, target="move"))
+    assert "target is one of" in refused(forged(model, target=[[[[]]]]))
+    for name, value in [
+        ("board", "99x99"), ("board", None), ("classes", 0), ("classes", "x"), ("nodes", -1),
+        ("nodes", float("nan")), ("leaves", {}), ("split", "x"), ("features", "cells"),
+        ("parameters", 3), ("provenance", None), ("connect", 10**30),
+    ]:  # fmt: skip
+        assert len(refused(forged(model, **{name: value}))) < 300
+    broken = 0
+    for _ in range(3000):
+        # Nodes that ask anything, in any order: refused, or else a tree that gives answers.
+        at = chance.randrange(len(body))
+        other = body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :]
+        try:
+            found = Model.from_bytes(forged(model, other))
+        except InputError:
+            broken += 1
+        else:
+            found.scores(*some_positions())
+    assert broken > 100
+
+
+def test_reading_takes_little_memory_whatever_the_file_says(
+    tmp_path: Path, models: dict[str, Model]
+) -> None:
+    (tmp_path / "bomb").write_bytes(forged(models["candidate"], bytes(500_000_000)))
+    code = (
+        "import resource, sys\n"
+        "from train.model import Model\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n    Model.load(sys.argv[1])\nexcept ValueError as error:\n    print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "bomb")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    message, kilobytes = done.stdout.splitlines()
+    assert "not as many as it says" in message
+    assert int(kilobytes) < 200_000
+
+
+def test_a_model_lives_where_runs_do(store: Store, models: dict[str, Model]) -> None:
+    uri = store.uri + "/model"
+    models["candidate"].save(uri)
+    assert Model.load(uri).fingerprint == models["candidate"].fingerprint
+    with pytest.raises(InputError, match="there is no model"):
+        Model.load(uri + "x")
+
+
+def test_a_tree_is_a_player_like_others(tmp_path: Path, models: dict[str, Model]) -> None:
+    path = str(tmp_path / "model")
+    models["candidate"].save(path)
+    spec = PlayerSpec.parse(f"tree:{path}")
+    player = spec.build(Board())
+    decision = player.decide(Position.parse("44352"))
+    assert decision.move == 0
+    assert decision.shares is not None
+    assert decision.shares[0] == max(share or 0 for share in decision.shares)
+    full = player.decide(Position.parse("444444"))
+    assert full.shares is not None
+    assert full.shares[3] is None
+    with pytest.raises(InputError, match="plays on 7x6 connect 4, not on 8x8"):
+        spec.build(Board(8, 8))
+    models["tactics"].save(path)
+    stale = PlayerSpec.parse(f"tree:{path},fingerprint={models['candidate'].fingerprint}")
+    assert str(models["candidate"].fingerprint) in stale.full
+    with pytest.raises(InputError, match="there is no model"):
+        PlayerSpec.parse(f"tree:{tmp_path}/nowhere")
+
+
+def test_a_tree_can_explore_for_a_run(tmp_path: Path, models: dict[str, Model]) -> None:
+    path = str(tmp_path / "model")
+    models["candidate"].save(path)
+    code = (
+        "import sys\n"
+        "from storage.place import Place\nfrom workers.plan import plan\n"
+        "from workers.generation import generate\nfrom workers.here import Here\n"
+        "what = plan(Place(sys.argv[1]), {'games': 3, 'teacher': 'mcts:50',\n"
+        "    'explorer': 'tree:' + sys.argv[2]})\n"
+        "what.begin()\n"
+        "*_, last = generate(what, Here(), lambda: False)\n"
+        "assert last.is_complete, last.failed\n"
+    )
+    run = str(tmp_path / "run")
+    subprocess.run([sys.executable, "-c", code, run, path], check=True)
+    spec = Dataset(run).spec
+    assert spec is not None
+    assert models["candidate"].fingerprint in (spec.explorer or "")
+    (tmp_path / "model").unlink()
+    assert Dataset(run).positions > 0  # a run can be read where its players are not
+
+
+def test_the_reasons_are_those_of_the_tree(models: dict[str, Model]) -> None:
+    from train.player import TreePlayer
+
+    for name in ("candidate", "tactics", "multiway", "equals"):
+        player = TreePlayer(Board(), models[name])
+        for text in ("", "44352", "4433", "12121"):
+            decision = player.decide(Position.parse(text))
+            why = decision.why
+            assert why.support == sum(why.counts) > 0
+            assert why.runner_up not in (None, decision.move)
+            assert len(why.path) <= models[name].tree.depth
+            if why.flip is not None:
+                assert why.flip.move != decision.move
+    forced = TreePlayer(Board(), models["candidate"]).decide(Position.parse("44352")).why
+    assert "must be blocked: yes" in forced.path
+
+
+def test_positions_of_other_runs_join(tmp_path: Path, models: dict[str, Model]) -> None:
+    other = make_run(tmp_path / "other")
+    model, report = train([Dataset(TINY), other], Recipe())
+    assert report.rows == Dataset(TINY).positions + other.positions
+    assert len(model.provenance["runs"]) == 2
