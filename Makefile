@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check format bench check-lowest check-wheel clean
+.PHONY: help quickstart test test-cluster check format bench check-lowest check-wheel clean
 
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -21,6 +21,9 @@ quickstart: .venv/installed  ## install, generate, watch a game, and how to go o
 
 test: .venv/test  ## run the tests
 	$(BIN)/pytest -q -n auto --dist worksteal
+
+test-cluster: .venv/test  ## a run on several hosts, of which some are lost: a minute, as root
+	$(BIN)/pytest -q tests/hosts
 
 check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/ruff check .

@@ -6,13 +6,14 @@ import argparse
 import json
 from pathlib import Path
 
-from bench import generation, labels, report, search, solver
+from bench import generation, labels, report, search, solver, training
 
 BENCHMARKS = {
     "search": search.searches,
     "rollouts": search.steps,
     "solver": solver.solver,
     "generation": generation.generation,
+    "training": training.training,
     "costs": labels.costs,
     "labels": labels.quality,
 }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MANY_CORES = (16, 64, 256)
 
-_CARD_SECONDS = 20.0
+_CARD_SECONDS = 5.0
 """For judging labels at the end of a run; `selfplay dataset card` takes its time."""
 
 

@@ -42,7 +42,7 @@ def train(
     ] = None,
     min_samples_leaf: Annotated[
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
-    ] = 5,
+    ] = 20,
     min_gain: Annotated[
         float, typer.Option("--min-gain", help="What a question has to tell, in bits.")
     ] = 0.0,

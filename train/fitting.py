@@ -38,7 +38,7 @@ class Recipe:
     criterion: Criterion = "entropy"
     split: Split = "threshold"
     max_depth: int | None = None
-    min_samples_leaf: int = 5
+    min_samples_leaf: int = 20
     min_gain: float = 0.0
     max_leaves: int | None = None
     prune: float | None = None

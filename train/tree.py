@@ -91,17 +91,30 @@ class Tree:
     def leaf_of(self, codes: Array) -> Array:
         """The node in which each row ends: a leaf, or where a value is met that is new there."""
         found = np.empty(len(codes), np.int32)
-        _walk(
-            codes,
-            self.feature,
-            self.value,
-            self.child,
-            self.filled,
-            SPLITS[self.split],
-            unseen(codes),
-            found,
-        )
+        if self.split == "threshold":  # numbers always fall on one side
+            _walk_abreast(codes, self._steps, found)
+        else:
+            _walk(
+                codes,
+                self.feature,
+                self.value,
+                self.child,
+                self.filled,
+                SPLITS[self.split],
+                unseen(codes),
+                found,
+            )
         return found
+
+    @cached_property
+    def _steps(self) -> Array:
+        """uint64 [node]: child, value and feature in one word. A leaf leads to itself."""
+        is_leaf = self.feature == LEAF
+        child = np.where(is_leaf, np.arange(len(self)), self.child).astype(np.uint64)
+        value = np.where(is_leaf, 0xFFFF, self.value).astype(np.uint64)
+        feature = np.where(is_leaf, 0, self.feature).astype(np.uint64)
+        steps: Array = child | value << np.uint64(32) | feature << np.uint64(48)
+        return steps
 
     def predict(self, codes: Array) -> Array:
         """The class of each row, as its number."""
@@ -150,3 +163,27 @@ def _walk(
 ) -> None:
     for row in range(len(codes)):
         found[row] = walk_down(codes[row], feature, value, child, filled, split, unseen)
+
+
+_ABREAST = 16
+"""Rows that walk side by side: while one waits for its node from memory, others go on."""
+
+
+@kernel
+def _walk_abreast(codes: Array, steps: Array, found: Array) -> None:
+    at = np.zeros(_ABREAST, np.uint64)
+    for start in range(0, len(codes), _ABREAST):
+        rows = min(_ABREAST, len(codes) - start)
+        at[:] = 0
+        moved = True
+        while moved:
+            moved = False
+            for k in range(np.uint64(rows)):
+                step = steps[at[k]]
+                code = codes[np.uint64(start) + k, step >> np.uint64(48)]
+                value = (step >> np.uint64(32)) & np.uint64(0xFFFF)
+                below = (step & np.uint64(0xFFFFFFFF)) + np.uint64(code > value)
+                moved |= below != at[k]
+                at[k] = below
+        for k in range(rows):
+            found[start + k] = at[k]

@@ -1,0 +1,152 @@
+"""`selfplay generate` and `status` as people and programs meet them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.durations import duration, parse_duration
+from cli.run_progress import Lines, words
+from selfplay.errors import InputError
+from storage.dataset import Dataset
+from tests.cli.test_cli import json_lines, run
+from workers.generation import Progress
+
+SMALL = ["--games=20", "--shard-games=10", "--teacher=mcts:100", "--seed=1", "--workers=0"]
+
+
+def test_a_run_is_made_gone_on_with_and_extended(tmp_path: Path) -> None:
+    done = run("generate", "run", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "20 games" in done.stdout
+    assert "fingerprint" in done.stdout
+    again = run("generate", "run", cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert Dataset(str(tmp_path / "run")).fingerprint in again.stdout
+    more = run("generate", "run", "--games=25", "--workers=0", "--json", cwd=tmp_path)
+    last = json_lines(more.stdout)[-1]
+    assert (last["event"], last["games"], last["shards"]) == ("done", 25, 3)
+    dataset = Dataset(str(tmp_path / "run"))
+    assert last["fingerprint"] == dataset.fingerprint
+    assert dataset.fingerprint in (tmp_path / "run" / "README.md").read_text()
+    told = json_lines(run("status", "run", "--json", cwd=tmp_path).stdout)[0]
+    assert (told["complete"], told["games"], told["shards_total"]) == (True, 25, 3)
+
+
+def test_a_dry_run_says_what_it_takes_and_writes_nothing(tmp_path: Path) -> None:
+    options = ["--games=1000000", "--teacher=mcts:50"]
+    done = run("generate", "run", *options, "--dry-run", "--json", cwd=tmp_path)
+    (found,) = json_lines(done.stdout)
+    assert (found["games"], found["shards"]) == (1_000_000, 10_000)
+    assert 15e6 < float(str(found["positions"])) < 30e6
+    assert list(tmp_path.iterdir()) == []
+    assert "256 cores" in run("generate", "run", *options, "--dry-run", cwd=tmp_path).stdout
+
+
+def test_when_the_time_is_up_it_ends_in_order(tmp_path: Path) -> None:
+    options = ["--games=1000000", "--teacher=mcts:50", "--workers=0", "--max-time=4s"]
+    done = run("generate", "run", *options, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "the time is up: " in done.stderr
+    assert "to go on: selfplay generate run" in done.stderr
+    assert Dataset(str(tmp_path / "run")).shards() == list(
+        range(len(list((tmp_path / "run" / "shards").iterdir())))
+    )
+
+
+def test_the_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+    words = ["run", "--games=100", "--shard-games=100", "--teacher=mcts:1000000", "--workers=0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", "generate", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    while not (tmp_path / "run" / "run.json").exists():
+        time.sleep(0.05)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    assert "once more" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "0 of 1 shards are there; to go on: selfplay generate run" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--games=0"], "games is a number from 1"),
+        (["--games=1" + "0" * 400], "games is a number from 1"),
+        (["--noise=2"], "noise is a number from 0 to 1"),
+        (["--temperature=1"], "go together"),
+        (["--max-time=xx"], "a time is written 47h"),
+        (["--teacher=human"], "not a human"),
+        (["--teacher=perfect", "--board=16x16"], "64 bits"),
+        (["--workers=0", "--address=auto"], "does not go with --address"),
+        (["--spec=nowhere.toml"], "cannot read a spec"),
+        (["--games=200000000", "--shard-games=1"], "at most 10,000,000 shards"),
+        (["--mode=all"], "mode is games or positions"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_said_in_one_line(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    done = run("generate", "run", "--workers=0", *options, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spec_may_stand_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text('teacher = "mcts:50"\ngames = 4\nseed = 2\n')
+    done = run("generate", "run", "--spec=run.toml", "--games=3", "--workers=0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    spec = Dataset(str(tmp_path / "run")).spec
+    assert spec is not None
+    assert (spec.games, spec.seed) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("47h", 169200), ("1h30m", 5400), ("30s", 30), ("1.5m", 90), ("2d", 172800)],
+)
+def test_lengths_of_time_are_read(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "5", "h", "5x", "1h 30m", "-1h", "1e3s"])
+def test_what_is_no_length_of_time_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a time is written"):
+        parse_duration(text)
+
+
+def test_lengths_of_time_are_written() -> None:
+    found = [duration(seconds) for seconds in (1.23, 59.7, 61, 3700, 90_000)]
+    assert found == ["1.2 s", "1 min 0 s", "1 min 1 s", "1 h 1 min", "1 d 1 h"]
+
+
+def test_a_log_that_nobody_reads_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        def write(self, text: str) -> None:
+            raise BrokenPipeError
+
+        def flush(self) -> None:
+            pass
+
+    monkeypatch.setattr(sys, "stderr", Gone())
+    lines = Lines()
+    lines.stopping()
+    progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100, lost=1)
+    lines.show(progress)
+    assert "workers are starting" in words(progress)
