@@ -43,20 +43,25 @@ def reporter(*, as_json: bool) -> Iterator[Reporter]:
 
 def words(progress: Progress) -> list[str]:
     """The progress in short pieces."""
-    found = [
-        f"{progress.games:,} games",
-        f"{progress.positions:,} positions",
-        f"{progress.positions_per_second:,.0f}/s",
-    ]
+    return [*_made(progress), *_working(progress)]
+
+
+def _made(progress: Progress) -> list[str]:
+    found = [f"{progress.games:,} games", f"{progress.positions:,} positions"]
+    if progress.failed:
+        found.append(f"{len(progress.failed)} failed")
+    if progress.seconds_left is not None:
+        found.append(f"{duration(progress.seconds_left)} to go")
+    return found
+
+
+def _working(progress: Progress) -> list[str]:
+    found = [f"{progress.positions_per_second:,.0f} positions/s"] if progress.new_positions else []
     if progress.new_rollouts:
         found.append(f"{_short(progress.rollouts_per_second)} rollouts/s")
     found.append(f"{progress.workers} workers" if progress.workers else "workers are starting")
     if progress.retries:
         found.append(f"{progress.retries} retries")
-    if progress.failed:
-        found.append(f"{len(progress.failed)} failed")
-    if progress.seconds_left is not None:
-        found.append(f"{duration(progress.seconds_left)} to go")
     return found
 
 
@@ -87,7 +92,7 @@ def _log(text: str) -> None:
 
 
 class Bar:
-    """A line that is drawn over and over."""
+    """Two lines that are drawn over and over."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -95,9 +100,9 @@ class Bar:
         from rich.progress import Progress as Live
 
         self.live = Live(
-            TextColumn("shards"),
             MofNCompleteColumn(),
-            BarColumn(bar_width=16),
+            TextColumn("shards"),
+            BarColumn(bar_width=10),
             TextColumn("{task.description}"),
             console=Console(stderr=True),
             transient=True,
@@ -112,7 +117,7 @@ class Bar:
             self._task,
             completed=progress.shards,
             total=progress.shards_total,
-            description=", ".join(words(progress)),
+            description="\n".join(map(", ".join, (_made(progress), _working(progress)))),
         )
         if notice := self._notices.of(progress):
             self.live.console.print(notice, highlight=False)
