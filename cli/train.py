@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,8 @@ import typer
 from cli.options import Json
 
 if TYPE_CHECKING:
-    from train.fitting import Report
+    from storage.dataset import Dataset
+    from train.fitting import Recipe, Report
     from train.model import Model
 
 
@@ -57,6 +59,15 @@ def train(
     test_split: Annotated[
         str, typer.Option("--test-split", help="By position, or order: which leaks.")
     ] = "position",
+    distributed: Annotated[
+        bool, typer.Option("--distributed", help="Spread the rows over workers of Ray.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="So many; all cores, if not given.")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="auto|HOST:PORT", help="Of this cluster.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Fit an ID3 tree to the positions of runs, and say how well it knows those it has not seen.
@@ -88,13 +99,35 @@ def train(
     }
     recipe = Recipe(**options)
     datasets = [Dataset(run) for run in runs]
-    with progress("rows read") as tell:
-        model, report = fit(datasets, recipe, tell)
+    if distributed:
+        model, report = _fit_spread(datasets, recipe, workers, address)
+    else:
+        with progress("rows read") as tell:
+            model, report = fit(datasets, recipe, tell)
     model.save(out)
     if as_json:
         print(json.dumps(as_record(model, report, out)))
     else:
         show(report, out)
+
+
+def _fit_spread(
+    datasets: list[Dataset], recipe: Recipe, workers: int | None, address: str | None
+) -> tuple[Model, Report]:
+    from selfplay.machine import usable_cores
+    from train.fitting import train_spread
+    from workers.on_ray import OnRay
+
+    count = workers or usable_cores()
+    with OnRay(count, address).start():
+        model, report, traffic = train_spread(datasets, recipe, count)
+    most = max(traffic.levels)
+    print(
+        f"{count} workers, {len(traffic.levels)} levels; {sum(traffic.levels) / 1e6:,.1f} MB "
+        f"travelled, {most / 1e6:,.1f} MB for the widest level; {traffic.lost} workers were lost",
+        file=sys.stderr,
+    )
+    return model, report
 
 
 def as_record(model: Model, report: Report, out: str) -> dict[str, object]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from selfplay.board import Board
 from selfplay.errors import InputError
 from storage.dataset import Dataset
 from train.criterion import Criterion, Split
@@ -19,6 +20,10 @@ from train.intervals import wilson
 from train.lessons import Duplicates, Lessons, TestSplit, lessons_of
 from train.model import Mirror, Model, Target
 from train.pruning import reduced_error, with_leaves
+from train.tree import Tree
+
+if TYPE_CHECKING:
+    from train.spread import Part, Traffic
 
 Array = np.ndarray[Any, Any]
 
@@ -71,6 +76,10 @@ class Recipe:
         if not self.min_gain >= 0:
             raise InputError(f"min_gain is a number from 0 up, not {self.min_gain:g}")
 
+    def features_on(self, board: Board) -> FeatureSet:
+        name = "move" if self.target == "candidate" else self.features
+        return FeatureSet(name, board, self.perspective)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -92,6 +101,61 @@ class Report:
     seconds: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a model did on some rows. Those of several parts can be added up."""
+
+    rows: int
+    unique_rows: int
+    train_rows: int
+    train_right: int
+    test_right: int
+    constant_right: int
+    confusion: Array
+
+    def __add__(self, other: Marks) -> Marks:
+        names = self.__slots__
+        return Marks(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Rows to learn from and rows to be examined on, as a recipe has them."""
+
+    recipe: Recipe
+    rows: int
+    seen: Lessons
+    unseen: Lessons
+    taught: Lessons
+
+    @classmethod
+    def of(cls, lessons: Lessons, recipe: Recipe) -> Course:
+        seen, unseen = lessons.divided(recipe.test, recipe.test_split)
+        taught = seen.mirrored_as(recipe.mirror)
+        if recipe.duplicates == "merge":
+            taught = taught.merged()
+        return cls(recipe, lessons.rows, seen, unseen, taught)
+
+    @property
+    def matrix(self) -> Matrix:
+        """What a tree is grown from."""
+        return matrix_of(self.taught, self.recipe.features_on(self.seen.board))
+
+    def marks(self, tree: Tree) -> Marks:
+        """How the tree does on all of it."""
+        model, unseen = _model(self.recipe, self.seen.board, tree, {}), self.unseen
+        answers = _answers(model, unseen)
+        return Marks(
+            rows=self.rows,
+            unique_rows=len(self.taught),
+            train_rows=self.seen.rows,
+            train_right=int((_answers(model, self.seen) == self.seen.move).sum()),
+            test_right=int((answers == unseen.move).sum()),
+            constant_right=int((_middle(unseen) == unseen.move).sum()),
+            confusion=_confusion(unseen, answers),
+        )
+
+
 def train(
     datasets: Sequence[Dataset],
     recipe: Recipe,
@@ -99,44 +163,96 @@ def train(
     threads: int | None = None,
 ) -> tuple[Model, Report]:
     """Grow a tree of the positions in some runs."""
-    seconds: dict[str, float] = {}
-    clock = _Clock(seconds)
+    clock = _Clock()
     lessons = lessons_of(datasets, tell)
     clock.lap("reading")
-    seen, unseen = lessons.divided(recipe.test, recipe.test_split)
-    if not (len(seen) and len(unseen)):
-        raise InputError(f"{len(lessons):,} positions are too few to be divided")
-    taught = seen.mirrored_as(recipe.mirror)
-    if recipe.duplicates == "merge":
-        taught = taught.merged()
+    course = Course.of(lessons, recipe)
     clock.lap("dividing")
-    features = FeatureSet(
-        "move" if recipe.target == "candidate" else recipe.features,
-        lessons.board,
-        recipe.perspective,
-    )
-    matrix = matrix_of(taught, features)
+    matrix = course.matrix
     clock.lap("features")
     tree = _grown(matrix, recipe, threads)
     clock.lap("growing")
-    model = Model(tree, features, recipe.target, recipe.mirror, asdict(recipe))
-    answers = _answers(model, unseen)
-    accuracy = _share(answers == unseen.move, unseen.weight)
-    report = Report(
-        rows=lessons.rows,
-        unique_rows=len(taught),
-        test_rows=unseen.rows,
+    marks = course.marks(tree)
+    clock.lap("examining")
+    report = _report(tree, marks, clock.laps)
+    return _model(recipe, lessons.board, tree, _provenance(datasets, report)), report
+
+
+def train_spread(
+    datasets: Sequence[Dataset], recipe: Recipe, parts: int
+) -> tuple[Model, Report, Traffic]:
+    """The same over so many actors of a Ray that runs: each reads some of the shards."""
+    from train.spread import Spread
+
+    if recipe.prune is not None or recipe.test_split == "order":
+        raise InputError("prune, and test_split=order, are for one process: leave them out")
+    clock = _Clock()
+    spread = Spread(RunPart(tuple(d.place.absolute for d in datasets), recipe), parts)
+    try:
+        limits = Limits(
+            max_depth=recipe.max_depth,
+            min_samples_leaf=recipe.min_samples_leaf,
+            min_gain=recipe.min_gain,
+        )
+        tree = spread.grow(recipe.criterion, recipe.split, limits)
+        if recipe.max_leaves is not None:
+            tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)
+        clock.lap("reading and growing")
+        first, *others = spread.ask("examine", tree)
+        clock.lap("examining")
+    finally:
+        spread.dismiss()
+    report = _report(tree, sum(others, first), clock.laps)
+    return (
+        _model(recipe, datasets[0].board, tree, _provenance(datasets, report)),
+        report,
+        spread.traffic,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """One part of the rows of some runs, for an actor."""
+
+    runs: tuple[str, ...]
+    recipe: Recipe
+
+    def __call__(self, number: int, of: int) -> Part:
+        from train.spread import Part
+
+        lessons = lessons_of([Dataset(run) for run in self.runs], part=(number, of))
+        course = Course.of(lessons, self.recipe)
+        return Part(course.matrix, course.marks)
+
+
+def _model(recipe: Recipe, board: Board, tree: Tree, provenance: Mapping[str, Any]) -> Model:
+    return Model(
+        tree, recipe.features_on(board), recipe.target, recipe.mirror, asdict(recipe), provenance
+    )
+
+
+def _report(tree: Tree, marks: Marks, seconds: dict[str, float]) -> Report:
+    test_rows = marks.rows - marks.train_rows
+    if not (test_rows and marks.train_rows):
+        raise InputError(f"{marks.rows:,} positions are too few to be divided")
+    accuracy = marks.test_right / test_rows
+    return Report(
+        rows=marks.rows,
+        unique_rows=marks.unique_rows,
+        test_rows=test_rows,
         leaves=tree.leaves,
         depth=tree.depth,
-        train_accuracy=_share(_answers(model, seen) == seen.move, seen.weight),
+        train_accuracy=marks.train_right / marks.train_rows,
         test_accuracy=accuracy,
-        test_interval=wilson(accuracy, unseen.rows),
-        constant_accuracy=_share(_middle(unseen) == unseen.move, unseen.weight),
-        confusion=_confusion(unseen, answers),
+        test_interval=wilson(accuracy, test_rows),
+        constant_accuracy=marks.constant_right / test_rows,
+        confusion=marks.confusion.tolist(),
         seconds=seconds,
     )
-    clock.lap("examining")
-    provenance = {
+
+
+def _provenance(datasets: Sequence[Dataset], report: Report) -> dict[str, Any]:
+    return {
         "runs": [
             {
                 "run": str(dataset.place),
@@ -151,16 +267,16 @@ def train(
         "rows": report.rows,
         "made_with": {name: version(name) for name in ("selfplay", "numpy", "numba")},
     }
-    return Model(tree, features, recipe.target, recipe.mirror, asdict(recipe), provenance), report
 
 
 class _Clock:
-    def __init__(self, laps: dict[str, float]) -> None:
-        self._laps, self._start = laps, perf_counter()
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._start = perf_counter()
 
     def lap(self, name: str) -> None:
         now = perf_counter()
-        self._laps[name] = now - self._start
+        self.laps[name] = now - self._start
         self._start = now
 
 
@@ -175,7 +291,7 @@ def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
             classes=lessons.board.columns,
         )
     codes, labels, weights = [], [], []
-    for start in range(0, len(lessons), _AT_ONCE):
+    for start in range(0, max(1, len(lessons)), _AT_ONCE):
         part = lessons[start : start + _AT_ONCE]
         row, column = np.nonzero(_open_columns(part))
         codes.append(features.of_moves(part.own[row], part.mask[row], column))
@@ -198,7 +314,7 @@ def _open_columns(lessons: Lessons) -> Array:
     return found
 
 
-def _grown(matrix: Matrix, recipe: Recipe, threads: int | None) -> Any:
+def _grown(matrix: Matrix, recipe: Recipe, threads: int | None) -> Tree:
     limits = Limits(
         max_depth=recipe.max_depth,
         min_samples_leaf=recipe.min_samples_leaf,
@@ -228,13 +344,8 @@ def _middle(lessons: Lessons) -> Array:
     return found
 
 
-def _share(right: Array, weight: Array) -> float:
-    return float(np.average(right, weights=weight))
-
-
-def _confusion(lessons: Lessons, answers: Array) -> list[list[int]]:
+def _confusion(lessons: Lessons, answers: Array) -> Array:
     columns = lessons.board.columns
     pairs = lessons.move * columns + answers
-    counts = np.bincount(pairs, lessons.weight, minlength=columns * columns)
-    table: list[list[int]] = counts.astype(int).reshape(columns, columns).tolist()
-    return table
+    counts: Array = np.bincount(pairs, minlength=columns * columns)
+    return counts.reshape(columns, columns)

@@ -33,7 +33,7 @@ from train.criterion import (
     best_split,
     table_of_logs,
 )
-from train.tree import LEAF, Tree
+from train.tree import LEAF, Tree, side_of
 
 Array = np.ndarray[Any, Any]
 Branch = tuple[Array, Array, Array, Array]
@@ -150,7 +150,10 @@ class _Grower:
         rows = len(matrix.codes)
         self.matrix, self.split, self.threads = matrix, split, threads
         self.starts = matrix.starts
-        given = Rows(matrix.codes, matrix.labels, matrix.weights)
+        # Weights are wide for what is nearly always a small number, and there are many.
+        narrow = matrix.weights.max(initial=0) < 1 << 31
+        weights = matrix.weights.astype(np.int32) if narrow else matrix.weights
+        given = Rows(matrix.codes, matrix.labels, weights)
         # What is read is dealt over later: the rows given are the caller's.
         self.buffers = Rows(*map(np.copy, given)), Rows(*map(np.empty_like, given))
         self.rules = Rules(
@@ -188,7 +191,7 @@ class _Grower:
             if node.high - node.low <= self.small:
                 small.append(node)
                 continue
-            if not _is_leaf(node.totals, node.depth, self.rules):
+            if not is_leaf(node.totals, node.depth, self.rules):
                 self._split(node, share)
                 big += node.children or []
         return small
@@ -196,7 +199,7 @@ class _Grower:
     def _split(self, node: _Node, share: Share) -> None:
         histogram = self._histogram(node, share) if node.histogram is None else node.histogram
         node.histogram = None
-        feature, value = _choose(histogram, node.totals, self.rules)
+        feature, value = choose(histogram, node.totals, self.rules)
         if feature == NOTHING:
             return
         node.feature, node.value = feature, value
@@ -216,21 +219,12 @@ class _Grower:
             _deal(here, there, *chunk, feature, value, self.rules.split, cursor)
 
         list(share(deal, chunks, cursors))
-        totals = self._totals_of_children(histogram, node)
+        totals = totals_of_sides(histogram, node.totals, self.rules, feature, value)
         node.children = [
             _Node(int(low), int(high), node.depth + 1, total)
             for low, high, total in zip(firsts, ends, totals, strict=True)
         ]
         self._inherit(node.children, histogram, share)
-
-    def _totals_of_children(self, histogram: Array, node: _Node) -> Array:
-        """The classes on each side of a split."""
-        values: Array = histogram[self.starts[node.feature] : self.starts[node.feature + 1]]
-        if self.split == "multiway":
-            return values
-        is_one = self.split == "equals"
-        first = values[node.value] if is_one else values[: node.value + 1].sum(axis=0)
-        return np.stack([first, node.totals - first])
 
     def _inherit(self, children: list[_Node], histogram: Array, share: Share) -> None:
         """The largest child has what the parent has and the others have not."""
@@ -264,8 +258,19 @@ class _Grower:
         return self.buffers[depth & 1], self.buffers[1 - (depth & 1)]
 
 
+def totals_of_sides(
+    histogram: Array, totals: Array, rules: Rules, feature: int, value: int
+) -> Array:
+    """The classes on each side of a split."""
+    values: Array = histogram[rules.starts[feature] : rules.starts[feature + 1]]
+    if rules.split == MULTIWAY:
+        return values
+    first = values[value] if rules.split == EQUALS else values[: value + 1].sum(axis=0)
+    return np.stack([first, totals - first])
+
+
 @inline
-def _is_leaf(totals: Any, depth: Any, rules: Any) -> Any:
+def is_leaf(totals: Any, depth: Any, rules: Any) -> Any:
     """Whether there is nothing to ask: no room, too few, or all of one class."""
     total, largest = 0, 0
     for count in totals:
@@ -289,21 +294,11 @@ def _count_rows(rows: Rows, low: int, high: int, starts: Array, out: Array) -> N
 
 
 @kernel
-def _choose(histogram: Array, totals: Array, rules: Rules) -> tuple[int, int]:
+def choose(histogram: Array, totals: Array, rules: Rules) -> tuple[int, int]:
     feature, value, gain = best_split(histogram, totals, rules, np.empty(len(totals), np.int64))
     if gain < rules.min_gain - TOLERANCE:
         return NOTHING, 0
     return feature, value
-
-
-@inline
-def side_of(code: Any, value: Any, split: Any) -> Any:
-    """The child that a row with this code goes to."""
-    if split == MULTIWAY:
-        return np.intp(code)
-    if split == EQUALS:
-        return np.intp(code != value)
-    return np.intp(code > value)
 
 
 @kernel
@@ -377,7 +372,7 @@ def _branch(
         node, low, high, depth, place = waiting[count]
         here, there = (odd, even) if depth & 1 else (even, odd)
         if place < 0:
-            if _is_leaf(counts[node], depth, rules):
+            if is_leaf(counts[node], depth, rules):
                 continue
             free_count -= 1
             place = free[free_count]
@@ -422,7 +417,7 @@ def _branch(
             begin += size
             if size > most:
                 largest, most = side, size
-            inner += not _is_leaf(counts[used + side], depth + 1, rules)
+            inner += not is_leaf(counts[used + side], depth + 1, rules)
         if inner == 0:
             used += sides
             free[free_count] = place
@@ -434,13 +429,13 @@ def _branch(
             free_count += len(histograms) // 2
         if count + sides > len(waiting):
             waiting = _taller(waiting)
-        subtract = not _is_leaf(counts[used + largest], depth + 1, rules)
+        subtract = not is_leaf(counts[used + largest], depth + 1, rules)
         end = low
         for side in range(sides):
             begin, end = end, cursors[side]
             if side == largest or begin == end:
                 continue
-            wanted = not _is_leaf(counts[used + side], depth + 1, rules)
+            wanted = not is_leaf(counts[used + side], depth + 1, rules)
             if not (wanted or subtract):
                 continue
             free_count -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,6 +81,8 @@ class Lessons:
 
     def merged(self) -> Lessons:
         """Every position with a move once, as heavy as it is often."""
+        if not len(self):
+            return self
         keys = position_key(self.board, self.own, self.mask)
         order = np.lexsort((self.move, keys))
         keys, moves = keys[order], self.move[order]
@@ -110,8 +112,12 @@ def _joined(parts: Sequence[Lessons]) -> Lessons:
     )
 
 
-def lessons_of(datasets: Sequence[Dataset], tell: Callable[[int, int], None]) -> Lessons:
-    """All rows of some runs, in their order."""
+def lessons_of(
+    datasets: Sequence[Dataset],
+    tell: Callable[[int, int], None] = lambda done, of: None,
+    part: tuple[int, int] = (0, 1),
+) -> Lessons:
+    """The rows of some runs in their order; or one part of so many, which are dealt by shards."""
     board = datasets[0].board
     for dataset in datasets[1:]:
         if dataset.board != board:
@@ -122,18 +128,18 @@ def lessons_of(datasets: Sequence[Dataset], tell: Callable[[int, int], None]) ->
     total = sum(dataset.positions for dataset in datasets)
     if not total:
         raise InputError("there are no positions to learn from")
-    parts: list[Lessons] = []
+    if not board.fits_word:
+        raise InputError(f"a tree plays on boards that fit 64 bits; {board.size} does not")
+    nothing = np.zeros(0, np.uint64)
+    parts = [Lessons(board, nothing, nothing, *np.zeros((2, 0), np.int64))]
     done = 0
-    for rows in _rows(datasets):
+    for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
+        if number % part[1] != part[0]:
+            continue
+        rows = dataset.read(shard)
         own, mask = rows.stones(board)
         move = rows.move.astype(np.int64)
         parts.append(Lessons(board, own, mask, move, np.ones(len(rows), np.int64)))
         done += len(rows)
         tell(done, total)
     return _joined(parts)
-
-
-def _rows(datasets: Sequence[Dataset]) -> Iterator[Any]:
-    for dataset in datasets:
-        for _, rows in dataset.rows():
-            yield rows

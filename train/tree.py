@@ -129,6 +129,16 @@ class Tree:
 
 
 @inline
+def side_of(code: Any, value: Any, split: Any) -> Any:
+    """The child that a row with this code goes to."""
+    if split == MULTIWAY:
+        return np.intp(code)
+    if split == EQUALS:
+        return np.intp(code != value)
+    return np.intp(code > value)
+
+
+@inline
 def walk_down(
     codes: Any, feature: Any, value: Any, child: Any, filled: Any, split: Any, unseen: Any = 255
 ) -> Any:
@@ -138,12 +148,7 @@ def walk_down(
         code = codes[feature[node]]
         if code == unseen:
             break
-        if split == MULTIWAY:
-            below = child[node] + code
-        elif split == EQUALS:
-            below = child[node] + (code != value[node])
-        else:
-            below = child[node] + (code > value[node])
+        below = child[node] + side_of(code, value[node], split)
         if not filled[below]:
             break
         node = below

@@ -10,8 +10,12 @@ from ray.cluster_utils import Cluster
 
 from storage.dataset import Dataset
 from storage.place import Place
+from tests.train.test_grower import random_matrix, same
+from tests.train.test_spread import slices
 from tests.workers.jobs import Squares
 from tests.workers.test_on_ray import LONG, LONG_FINGERPRINT, forgive_ray, never, squares
+from train.grower import Limits, grow
+from train.spread import Spread
 from workers.generation import generate
 from workers.jobs import Crew
 from workers.on_ray import OnRay
@@ -42,6 +46,13 @@ def test_a_node_that_is_taken_away_changes_nothing(tmp_path: Path) -> None:
                 lost = progress.lost
     assert lost >= 1
     assert Dataset(what.place).fingerprint == LONG_FINGERPRINT
+
+
+def test_a_tree_grown_over_two_nodes_is_the_tree_of_one_process() -> None:
+    with cluster_of(2) as (cluster, _), OnRay(address=cluster.address).start():
+        spread = Spread(slices, 2)
+        tree = spread.grow("entropy", "threshold", Limits(min_samples_leaf=3))
+    assert same(tree, grow(random_matrix(3000), "entropy", "threshold", Limits(min_samples_leaf=3)))
 
 
 def test_lost_workers_that_were_idle_cost_no_item_its_retries(tmp_path: Path) -> None:
