@@ -71,6 +71,7 @@ def as_record(result: Result) -> dict[str, object]:
         "mistake_rate": result.all.mistake_rate,
         "interval": result.all.interval,
         "optimal_share": result.all.optimal_share,
+        "optimal_interval": result.all.optimal_interval,
         "by_phase": {
             phase: {
                 "positions": tally.positions,
@@ -85,8 +86,10 @@ def as_record(result: Result) -> dict[str, object]:
         "mean_regret": result.mean_regret,
         "could_win": result.could_win,
         "missed_wins": result.missed_wins,
+        "missed_wins_interval": result.missed_wins_interval,
         "could_blunder": result.could_blunder,
         "blunders": result.blunders,
+        "blunders_interval": result.blunders_interval,
         "microseconds_per_move": result.microseconds_per_move,
     }
 

@@ -12,7 +12,7 @@ from selfplay.seeding import derive
 from train.intervals import wilson
 from train.questions import Questions
 
-PHASES = {"8-15 stones": range(8, 16), "16-25": range(16, 26), "26 and more": range(26, 257)}
+PHASES = {"up to 15 stones": range(16), "16-25": range(16, 26), "26 and more": range(26, 257)}
 
 
 @dataclass(slots=True)
@@ -38,6 +38,10 @@ class Tally:
         """In which the true rate of mistakes is, 19 times out of 20."""
         return wilson(self.mistake_rate, self.contested)
 
+    @property
+    def optimal_interval(self) -> tuple[float, float]:
+        return wilson(self.optimal_share, self.positions)
+
 
 @dataclass(slots=True)
 class Result:
@@ -61,6 +65,14 @@ class Result:
         return self.regret / self.all.positions if self.all.positions else 0.0
 
     @property
+    def missed_wins_interval(self) -> tuple[float, float]:
+        return wilson(self.missed_wins / max(1, self.could_win), self.could_win)
+
+    @property
+    def blunders_interval(self) -> tuple[float, float]:
+        return wilson(self.blunders / max(1, self.could_blunder), self.could_blunder)
+
+    @property
     def microseconds_per_move(self) -> float:
         return 1e6 * self.seconds / max(1, self.all.positions)
 
@@ -82,7 +94,7 @@ def examine(
         values, best = questions.values[number], int(questions.best[number])
         lost = best - int(values[move])
         contested = bool(questions.contested[number])
-        for tally in (result.all, result.by_phase[phases.get(position.ply, "8-15 stones")]):
+        for tally in (result.all, result.by_phase[phases[position.ply]]):
             tally.positions += 1
             tally.optimal += lost == 0
             tally.contested += contested

@@ -93,6 +93,8 @@ def test_what_is_one_move_ahead_is_counted() -> None:
     assert (result.could_win, result.missed_wins) == (1, 1)
     assert (result.could_blunder, result.blunders) == (1, 1)
     assert result.all.mistakes == 2
+    assert result.by_phase["up to 15 stones"].positions == 2
+    assert result.missed_wins_interval[1] == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 1000])
