@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test test-cluster check format bench check-lowest check-wheel clean
+.PHONY: help questions quickstart test test-cluster check format bench check-lowest check-wheel clean
 
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -30,6 +30,9 @@ check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n auto --dist worksteal
+
+questions: .venv/installed  ## judge the questions of `selfplay evaluate` anew: some minutes
+	$(BIN)/python -m train.questions train/data/questions-7x6.npz
 
 format: .venv/dev  ## put the code in order
 	$(BIN)/ruff check --fix .

@@ -106,12 +106,27 @@ def show(results: list[Result]) -> None:
         (
             phase,
             f"{found.mistake_rate:.1%}",
-            f"{found.interval[0]:.1%} to {found.interval[1]:.1%}",
+            _range(found.interval),
             f"{found.optimal_share:.1%}",
+            _range(found.optimal_interval),
         )
         for phase, found in [("all", tally), *first.by_phase.items()]
     ]
-    out.print(plain_table(("", "mistakes in contested", "19 of 20 times", "optimal"), rows))
+    out.print(plain_table(("", "mistakes", "19 of 20 times", "optimal", "19 of 20 times"), rows))
+    asked = (
+        ("wins in one missed", first.missed_wins, first.could_win, first.missed_wins_interval),
+        ("lets the other win in one", first.blunders, first.could_blunder, first.blunders_interval),
+    )
+    out.print()
+    out.print(
+        plain_table(
+            ("", "", "of", "19 of 20 times"),
+            [
+                (what, f"{count:,}", f"{of:,}", _range(interval))
+                for what, count, of, interval in asked
+            ],
+        )
+    )
     out.print("\nbeside others")
     out.print(
         plain_table(
@@ -130,3 +145,8 @@ def show(results: list[Result]) -> None:
             ],
         )
     )
+
+
+def _range(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{low:.1%} to {high:.1%}"

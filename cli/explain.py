@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from train.model import Model
     from train.why import Why
 
-FORMS = ("rules", "dot", "svg", "json")
+FORMS = ("rules", "dot", "svg", "json", "onnx")
 
 
 def explain(
@@ -21,11 +22,15 @@ def explain(
         str | None, typer.Argument(metavar="[POSITION]", help="Columns played, such as 44352.")
     ] = None,
     export: Annotated[
-        str | None, typer.Option("--export", help="The tree as rules, dot, svg or json.")
+        str | None, typer.Option("--export", help="The tree as rules, dot, svg, json or onnx.")
     ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", min=0, help="How much of the tree, from the top.")
-    ] = 3,
+        int | None,
+        typer.Option("--depth", min=0, help="How much of the tree, from the top: 3, if not given."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the export there.")
+    ] = None,
 ) -> None:
     """Why a tree plays what it plays in a position; or the top of the tree itself.
 
@@ -35,11 +40,19 @@ def explain(
 
     if export is not None and export not in FORMS:
         raise InputError(f"export is one of {', '.join(FORMS)}, not {quoted(export)}")
+    if export == "onnx" and (out is None or depth is not None):
+        raise InputError("onnx is for other programs: the whole tree, with --out FILE, no --depth")
     found = Model.load(model)
-    if position is None or export is not None:
-        print(exported(found, export or "rules", depth))
-        return
-    tell(found, position)
+    if position is not None and export is None:
+        tell(found, position)
+    elif export == "onnx":
+        from train.interchange import as_onnx
+
+        assert out is not None
+        out.write_bytes(as_onnx(found))
+    else:
+        text = exported(found, export or "rules", 3 if depth is None else depth)
+        print(text) if out is None else out.write_text(text)
 
 
 def exported(model: Model, form: str, depth: int) -> str:

@@ -10,8 +10,15 @@ from contextlib import contextmanager
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Shows a bar at a terminal; gives what is to be told: how many are done, and of how many."""
+    with phases() as tell:
+        yield lambda done, of: tell(what, done, of)
+
+
+@contextmanager
+def phases() -> Iterator[Callable[[str, int, int], None]]:
+    """The same for what has several parts: what is told begins with what is being done."""
     if not sys.stderr.isatty():
-        yield lambda done, of: None
+        yield lambda what, done, of: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -32,5 +39,14 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+        task = bar.add_task("", total=None)
+        doing = ""
+
+        def tell(what: str, done: int, of: int) -> None:
+            nonlocal doing
+            if what != doing:
+                doing = what
+                bar.reset(task, description=what)
+            bar.update(task, completed=done, total=of)
+
+        yield tell

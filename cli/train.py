@@ -13,7 +13,7 @@ from cli.options import Json
 
 if TYPE_CHECKING:
     from storage.dataset import Dataset
-    from train.fitting import Recipe, Report
+    from train.fitting import Recipe, Report, Tell
     from train.model import Model
 
 
@@ -76,10 +76,11 @@ def train(
 
     Example: selfplay train examples/tiny --out model
     """
-    from cli.progress import progress
+    from cli.progress import phases
     from storage.dataset import Dataset
     from train.fitting import Recipe
     from train.fitting import train as fit
+    from train.model import ready_to_write
 
     options: dict[str, Any] = {
         "target": target,
@@ -98,11 +99,12 @@ def train(
         "test_split": test_split,
     }
     recipe = Recipe(**options)
+    ready_to_write(out)
     datasets = [Dataset(run) for run in runs]
-    if distributed:
-        model, report = _fit_spread(datasets, recipe, workers, address)
-    else:
-        with progress("rows read") as tell:
+    with phases() as tell:
+        if distributed:
+            model, report = _fit_spread(datasets, recipe, workers, address, tell)
+        else:
             model, report = fit(datasets, recipe, tell)
     model.save(out)
     if as_json:
@@ -112,7 +114,11 @@ def train(
 
 
 def _fit_spread(
-    datasets: list[Dataset], recipe: Recipe, workers: int | None, address: str | None
+    datasets: list[Dataset],
+    recipe: Recipe,
+    workers: int | None,
+    address: str | None,
+    tell: Tell,
 ) -> tuple[Model, Report]:
     from selfplay.machine import usable_cores
     from train.fitting import train_spread
@@ -120,7 +126,7 @@ def _fit_spread(
 
     count = workers or usable_cores()
     with OnRay(count, address).start():
-        model, report, traffic = train_spread(datasets, recipe, count)
+        model, report, traffic = train_spread(datasets, recipe, count, tell)
     most = max(traffic.levels)
     print(
         f"{count} workers, {len(traffic.levels)} levels; {sum(traffic.levels) / 1e6:,.1f} MB "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from train.spread import Part, Traffic
 
 Array = np.ndarray[Any, Any]
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is, and of how much."""
 
 # Moves are considered for so many positions at a time, to keep memory bounded.
 _AT_ONCE = 1 << 18
@@ -159,18 +163,18 @@ class Course:
 def train(
     datasets: Sequence[Dataset],
     recipe: Recipe,
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    tell: Tell = lambda what, done, of: None,
     threads: int | None = None,
 ) -> tuple[Model, Report]:
     """Grow a tree of the positions in some runs."""
     clock = _Clock()
-    lessons = lessons_of(datasets, tell)
+    lessons = lessons_of(datasets, partial(tell, "rows read"))
     clock.lap("reading")
     course = Course.of(lessons, recipe)
     clock.lap("dividing")
     matrix = course.matrix
     clock.lap("features")
-    tree = _grown(matrix, recipe, threads)
+    tree = _grown(matrix, recipe, threads, partial(tell, "rows in grown branches"))
     clock.lap("growing")
     marks = course.marks(tree)
     clock.lap("examining")
@@ -179,7 +183,10 @@ def train(
 
 
 def train_spread(
-    datasets: Sequence[Dataset], recipe: Recipe, parts: int
+    datasets: Sequence[Dataset],
+    recipe: Recipe,
+    parts: int,
+    tell: Tell = lambda what, done, of: None,
 ) -> tuple[Model, Report, Traffic]:
     """The same over so many actors of a Ray that runs: each reads some of the shards."""
     from train.spread import Spread
@@ -194,7 +201,7 @@ def train_spread(
             min_samples_leaf=recipe.min_samples_leaf,
             min_gain=recipe.min_gain,
         )
-        tree = spread.grow(recipe.criterion, recipe.split, limits)
+        tree = spread.grow(recipe.criterion, recipe.split, limits, tell)
         if recipe.max_leaves is not None:
             tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)
         clock.lap("reading and growing")
@@ -314,17 +321,19 @@ def _open_columns(lessons: Lessons) -> Array:
     return found
 
 
-def _grown(matrix: Matrix, recipe: Recipe, threads: int | None) -> Tree:
+def _grown(
+    matrix: Matrix, recipe: Recipe, threads: int | None, tell: Callable[[int, int], None]
+) -> Tree:
     limits = Limits(
         max_depth=recipe.max_depth,
         min_samples_leaf=recipe.min_samples_leaf,
         min_gain=recipe.min_gain,
     )
     if recipe.prune is None:
-        tree = grow(matrix, recipe.criterion, recipe.split, limits, threads)
+        tree = grow(matrix, recipe.criterion, recipe.split, limits, threads, tell)
     else:
         kept, other = matrix.divided(recipe.prune)
-        tree = grow(kept, recipe.criterion, recipe.split, limits, threads)
+        tree = grow(kept, recipe.criterion, recipe.split, limits, threads, tell)
         tree = reduced_error(tree, other.codes, other.labels, other.weights)
     if recipe.max_leaves is not None:
         tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)

@@ -101,10 +101,11 @@ def grow(
     split: Split = "threshold",
     limits: Limits | None = None,
     threads: int | None = None,
+    tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Tree:
     """The tree of these rows. It depends on how often each row is there, and on nothing else."""
     grower = _Grower(matrix, criterion, split, limits or Limits(), threads or usable_cores())
-    return grower.grow()
+    return grower.grow(tell)
 
 
 @dataclass(slots=True)
@@ -168,7 +169,7 @@ class _Grower:
         )
         self.small = max(_SHARED, rows // (threads * _BRANCHES_PER_THREAD)) if threads > 1 else rows
 
-    def grow(self) -> Tree:
+    def grow(self, tell: Callable[[int, int], None]) -> Tree:
         totals = np.bincount(
             self.matrix.labels, self.matrix.weights, minlength=self.matrix.classes
         ).astype(np.int64)
@@ -176,8 +177,11 @@ class _Grower:
         with ThreadPoolExecutor(self.threads) as pool:
             branches = self._grow_top(root, pool.map)
             branches.sort(key=lambda node: node.low - node.high)  # the longest first
+            settled = root.high - sum(node.high - node.low for node in branches)
             for node, found in zip(branches, pool.map(self._grow_branch, branches), strict=True):
                 node.branch = found
+                settled += node.high - node.low
+                tell(settled, root.high)
         return _assembled(root, self.split, self.starts)
 
     def _grow_branch(self, node: _Node) -> Branch:

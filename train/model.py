@@ -17,6 +17,7 @@ what is below them.
 from __future__ import annotations
 
 import json
+import os
 import struct
 import zlib
 from collections.abc import Mapping
@@ -225,6 +226,20 @@ class Model:
         ):
             raise InputError("its target and its features do not go together")
         return found
+
+
+def ready_to_write(path: str) -> None:
+    """Refuse at once, not after an hour, where no model can be written."""
+    place, name = _place_of(path)
+    if place.folder is None:
+        return
+    if (place.folder / name).is_dir():
+        raise InputError(f"{quoted(path, 200)} is a folder: a model is a file")
+    there = next(
+        folder for folder in (place.folder, *place.folder.absolute().parents) if folder.exists()
+    )
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"{quoted(path, 200)} cannot be written: {there} does not let you")
 
 
 def _place_of(path: str) -> tuple[Place, str]:

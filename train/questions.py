@@ -6,6 +6,7 @@ arrays and nothing that could be executed.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -156,3 +157,19 @@ def judged(positions: list[Position], tell: Callable[[int, int], None]) -> Quest
         np.array([position.mask for position in positions], np.uint64),
         np.array(scores, np.int8),
     )
+
+
+def remake() -> None:
+    """`python -m train.questions FILE`: the questions that come along, made anew."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m train.questions FILE")
+
+    def tell(done: int, of: int) -> None:
+        if done % 100 == 0:
+            print(f"{done:,} of {of:,} positions judged", file=sys.stderr, flush=True)
+
+    judged(sample(), tell).save(Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    remake()

@@ -169,7 +169,13 @@ class Spread:
         for actor in self._actors:
             ray.kill(actor)
 
-    def grow(self, criterion: Criterion, split: Split, limits: Limits) -> Tree:
+    def grow(
+        self,
+        criterion: Criterion,
+        split: Split,
+        limits: Limits,
+        tell: Callable[[str, int, int], None] = lambda what, done, of: None,
+    ) -> Tree:
         """The tree of all rows."""
         totals = np.sum(list(self.ask("totals")), axis=0)
         widths = next(self.ask("widths"))
@@ -189,7 +195,12 @@ class Spread:
         while level:
             unsplit = [node for node in level if not is_leaf(counts[node], depth, rules)]
             splits = []
-            for node, histogram in self._histograms(nodes, unsplit, rules, counts.shape[1]):
+            doing = f"level {depth}, nodes"
+            tell(doing, 0, len(unsplit))
+            for done, (node, histogram) in enumerate(
+                self._histograms(nodes, unsplit, rules, counts.shape[1]), 1
+            ):
+                tell(doing, done, len(unsplit))
                 feature, value = choose(histogram, counts[node], rules)
                 if feature != NOTHING:
                     sides = totals_of_sides(histogram, counts[node], rules, feature, value)
