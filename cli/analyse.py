@@ -86,7 +86,7 @@ def show(position: Position, player: str, decision: Decision) -> None:
     out.print(board_text(position, last=last))
     mover = PLAYER_NAMES[position.to_move]
     out.print(f"\n{mover} to move; {player} plays column {decision.move + 1}")
-    if decision.value is not None:
+    if decision.value is not None or decision.shares is not None:
         out.print(decision_table(decision, out))
     if decision.rollouts:
         per_second = decision.rollouts / decision.seconds

@@ -59,25 +59,31 @@ def has_unicode(console: Console) -> bool:
     )
 
 
-def decision_table(decision: Decision, target: Console) -> Table:
+def decision_table(decision: Decision, target: Console, width: int = 24) -> Table:
     """What a player knows of each column, in the columns of a table that it can fill."""
     unicode = has_unicode(target)
     visits, total = decision.visits, max(1, sum(decision.visits or ()))
-    known = decision.value or decision.evaluations or ()
+    known = decision.value or decision.evaluations or decision.shares or ()
+    shown = decision.shares or tuple(count / total for count in visits or ())
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("column", justify="right")
     if visits:
         table.add_column("visits", justify="right")
-        table.add_column("", width=24, no_wrap=True)
+    if shown:
+        table.add_column("", width=width, no_wrap=True)
     known_as = "evaluation" if decision.evaluations else "score" if decision.scores else "value"
+    known_as = "for it" if decision.shares else known_as
     table.add_column(known_as, justify="right")
     table.add_column("proven")
     for column in range(len(known)):
         cells = [f"{'>' if column == decision.move else ' '} {column + 1}"]
         if visits:
-            share = visits[column] / total
-            cells += [f"{visits[column]:,}", bar(share, 24, unicode=unicode)]
-        if decision.evaluations:
+            cells.append(f"{visits[column]:,}")
+        if shown:
+            cells.append(bar(shown[column] or 0.0, width, unicode=unicode))
+        if decision.shares:
+            cells.append(_or_blank(decision.shares[column], ".0%"))
+        elif decision.evaluations:
             cells.append(_or_blank(decision.evaluations[column], "+,.1f"))
         elif decision.scores:
             cells.append(_or_blank(decision.scores[column], "+d"))

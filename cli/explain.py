@@ -67,26 +67,13 @@ def exported(model: Model, form: str, depth: int) -> str:
 def tell(model: Model, text: str) -> None:
     from cli.drawing import board_text, console
     from cli.positions import unfinished
+    from cli.reasons import reasons
     from train.player import TreePlayer
 
     position = unfinished(text, model.board)
     why: Why = TreePlayer(model.board, model).decide(position).why
     out = console()
     out.print(board_text(position, last=position.moves[-1] if position.moves else None))
-    share = why.shares[why.move] or 0.0
-    out.print(f"\ncolumn {why.move + 1}: {share:.0%} speaks for it, because")
-    for line in why.path:
-        out.print(f"  {line}")
-    out.print(f"\nwhere {why.support:,} rows had come: {_counts(model, why)}")
-    if why.runner_up is not None:
-        rival = why.shares[why.runner_up] or 0.0
-        out.print(f"the next best is column {why.runner_up + 1}, with {rival:.0%}")
-    if why.flip is not None:
-        out.print(f"had it been otherwise ({why.flip.instead}), column {why.flip.move + 1}")
-
-
-def _counts(model: Model, why: Why) -> str:
-    from train.why import wording_of
-
-    names = wording_of(model).classes
-    return ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)
+    out.print()
+    for line in reasons(why):
+        out.print(line)

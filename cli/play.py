@@ -2,98 +2,187 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.endings import StoppedError
 from cli.options import BoardSize, Connect, Seed
-from cli.players import build
 from selfplay.board import Board
+from selfplay.errors import InputError
+
+HINTS = "mcts:10000"
 
 if TYPE_CHECKING:
-    from selfplay.players import Decision
-    from selfplay.position import Position
+    from rich.console import Console
+
+    from cli.sitting.game import Game
+    from cli.sitting.sitting import Sitting
 
 
 def play(
-    x: Annotated[str, typer.Option("--x", metavar="PLAYER", help="Who moves first.")] = "human",
-    o: Annotated[str, typer.Option("--o", metavar="PLAYER", help="Who moves second.")] = "mcts",
+    x: Annotated[str | None, typer.Option("--x", metavar="PLAYER", help="Who moves first.")] = None,
+    o: Annotated[
+        str | None, typer.Option("--o", metavar="PLAYER", help="Who moves second.")
+    ] = None,
     board: BoardSize = "7x6",
     connect: Connect = 4,
     opening: Annotated[
-        str,
+        str | None,
         typer.Option("--opening", help="Begin after 4-8 random plies, with one of all:4, file:F."),
-    ] = "0",
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="POSITION", help="Begin here, as in 44352.")
+    ] = None,
     seed: Seed = 0,
+    hints: Annotated[
+        str | None,
+        typer.Option("--hints", metavar="PLAYER", help="Whom h asks; mcts:10000, if not given."),
+    ] = None,
+    delay: Annotated[
+        float, typer.Option("--delay", min=0, help="Seconds between moves, if players play.")
+    ] = 0.0,
+    save: Annotated[
+        Path, typer.Option("--save", metavar="FILE", help="Where s puts games, a line each.")
+    ] = Path("games.txt"),
+    replay: Annotated[
+        Path | None, typer.Option("--replay", metavar="FILE", help="Look through saved games.")
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option("--record", metavar="RUN", help="Keep the games as a run, to train on."),
+    ] = None,
 ) -> None:
     """Play a game: against a player, against each other, or watch two players.
 
-    Type the number of a column to move, q to leave. Without a terminal, moves are read from
-    stdin, one a line.
+    Without --x and --o, at a terminal, you are asked who plays. Choose columns by number or with
+    the arrows; ? lists the keys. Without a terminal, moves are read from stdin, one a line.
 
     Example: selfplay play --o mcts:100000
     """
-    from cli.drawing import PLAYER_NAMES, board_text, console
-    from selfplay.match import match
+    from cli.drawing import console
+    from cli.sitting.game import Game, Seat
+    from cli.sitting.menu import ask_who_plays
+    from cli.sitting.records import kept_in
     from selfplay.openings import parse_openings
-    from selfplay.specs import PlayerSpec
+    from selfplay.position import Position
 
     geometry = Board.parse(board, connect)
-    specs = PlayerSpec.parse(x), PlayerSpec.parse(o)
-    start = parse_openings(opening, geometry).opening(seed, 0)
-    first, second = (build(spec, geometry, ask=ask_for_column) for spec in specs)
+    if start is not None and opening is not None:
+        raise InputError("a game begins with an opening or from a position, not both")
+    if record is not None:
+        from storage.place import Place
+        from storage.played import refuse_if_taken
+
+        refuse_if_taken(Place(record))
     out = console()
-
-    def draw(position: Position) -> None:
-        last = position.moves[-1] if position.moves else None
-        out.print(board_text(position, last=last))
-        out.print()
-
-    def watch(position: Position, decision: Decision) -> None:
-        side = position.to_move
-        after = position.play(decision.move)
-        out.print(f"{PLAYER_NAMES[side]} ({specs[side - 1]}) plays column {decision.move + 1}\n")
-        # What a person just did stands on the board after the answer, too.
-        if after.is_over or specs[side - 1].name != "human" or specs[2 - side].name == "human":
-            draw(after)
-
-    draw(start)
-    final = match(first, second, start, seed, watch).final
-    if final.winner is None:
-        out.print("A draw.")
+    sit = partial(_sit, out, hints, save, delay, record)
+    if replay is not None:
+        games = kept_in(replay, geometry)
+        if len({game.start.board for game in games}) > 1:
+            raise InputError(f"the games in {replay} are on several boards: look at one at a time")
+        sit(games[0].start.board, lambda sitting: sitting.look_through(games), games)
+        return
+    if x is None and o is None and _is_interactive(out):
+        seats = ask_who_plays(out, geometry)
+        if seats is None:
+            return
     else:
-        who = specs[final.winner - 1]
-        out.print(f"{PLAYER_NAMES[final.winner]} ({who}) wins after {final.ply} stones.")
-    out.print(f"The game: {final.notation}")
+        seats = Seat.of(x or "human"), Seat.of(o or "mcts")
+    if start is not None:
+        begin = Position.parse(start, geometry)
+        if begin.is_over:
+            raise InputError(f"the game {start} is over")
+    else:
+        begin = parse_openings(opening or "0", geometry).opening(seed, 0)
+    game = Game(begin, seats, seed)
+    sit(geometry, lambda sitting: sitting.play(game))
 
 
-def ask_for_column(position: Position) -> int:
-    """Ask at the keyboard until the answer is a column with room; 0-based."""
-    from cli.drawing import PLAYER_NAMES
-
-    while True:
-        # Whoever pipes moves in does not need to be asked.
-        question = f"{PLAYER_NAMES[position.to_move]}, your column: "
-        try:
-            answer = input(question if sys.stdin.isatty() else "").strip().lower()
-        except EOFError:
-            answer = "q"
-        except UnicodeDecodeError:
-            answer = "?"
-        if answer in ("q", "quit"):
-            print(f"\nThe game so far: {position.notation}" if position.moves else "")
-            raise typer.Exit
-        free = ", ".join(str(column + 1) for column in position.legal_moves)
-        if not (answer.isascii() and answer.isdigit() and len(answer) < 4):
-            complain(f"a column is a number from 1 to {position.board.columns}; q leaves")
-        elif int(answer) - 1 in position.legal_moves:
-            return int(answer) - 1
-        elif 1 <= int(answer) <= position.board.columns:
-            complain(f"column {answer} is full; open are {free}")
-        else:
-            complain(f"there is no column {answer}: columns are 1 to {position.board.columns}")
+def _is_interactive(out: Console) -> bool:
+    return out.is_terminal and sys.stdin.isatty() and not out.is_dumb_terminal
 
 
-def complain(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+def _sit(
+    out: Console,
+    hints: str | None,
+    save: Path,
+    delay: float,
+    record: str | None,
+    board: Board,
+    what: Callable[[Sitting], None],
+    games: Sequence[Game] = (),
+) -> None:
+    """Sit down at a board; how it was left is said when the screen is gone."""
+    from rich.console import Console
+
+    from cli.players import announce_compilation
+    from cli.sitting.game import Players
+    from cli.sitting.judge import Judge
+    from cli.sitting.lines import Lines
+    from cli.sitting.records import keep_as_run
+    from cli.sitting.screen import Screen
+    from cli.sitting.sitting import Sitting
+    from selfplay.specs import PlayerSpec
+
+    if hints is not None:
+        PlayerSpec.parse(hints)  # what is wrong with it is said at once
+    view = Screen(Console(highlight=False)) if _is_interactive(out) else Lines(out)
+    if isinstance(view, Screen):
+        announce_compilation(board, view.note)
+    else:
+        announce_compilation(board)
+    players = Players(lambda spec: spec.build(board))
+    sitting = Sitting(view, players, Judge(board), hints or HINTS, save, delay)
+    try:
+        with view if isinstance(view, Screen) else nullcontext():
+            what(sitting)
+    except KeyboardInterrupt:
+        raise StoppedError(_how_to_go_on(sitting)) from None
+    finally:
+        if record is not None:
+            out.print(keep_as_run(games or sitting.games, record))
+    for game in [game for game in sitting.games if game.moves][-1:]:
+        _farewell(out, game, isinstance(view, Screen))
+
+
+def _farewell(out: Console, game: Game, was_on_screen: bool) -> None:
+    """What is left when the screen is gone."""
+    from cli.sitting.game import result_of
+    from cli.sitting.picture import Pen, picture
+
+    position = game.position
+    if was_on_screen:
+        out.print(picture(position, Pen.of(out), game.moves[-1]))
+    if not position.is_over:
+        out.print(f"The game so far: {position.notation}")
+        out.print(f"Go on with it:   {_command(game)}")
+        return
+    if was_on_screen:
+        out.print(result_of(position, game.names))
+    out.print(f"The game: {position.notation}")
+
+
+def _how_to_go_on(sitting: Sitting) -> str:
+    game = sitting.games[-1] if sitting.games else None
+    if game is None or not game.moves or game.position.is_over:
+        return "left the board"
+    return f"left the game; go on with it: {_command(game)}"
+
+
+def _command(game: Game) -> str:
+    """The command that begins where a game is."""
+    board, words = game.start.board, ["selfplay", "play"]
+    if board.size != "7x6":
+        words += ["--board", board.size]
+    if board.connect != 4:
+        words += ["--connect", str(board.connect)]
+    for side, seat in zip(("--x", "--o"), game.seats, strict=True):
+        words += [side, shlex.quote(seat.text)]
+    return " ".join([*words, "--from", game.position.notation or ""])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,14 +18,15 @@ def build(spec: PlayerSpec, board: Board, ask: Ask | None = None) -> Player:
     return spec.build(board, ask)
 
 
+def say(text: str) -> None:
+    """At a terminal alone."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)
+
+
 @cache
-def announce_compilation(board: Board) -> None:
-    """Say at a terminal what takes so long, should anything have to be compiled."""
-    if not sys.stderr.isatty():
-        return
+def announce_compilation(board: Board, say: Callable[[str], None] = say) -> None:
+    """Say what takes so long, should anything have to be compiled."""
     from selfplay.compiled import before_first_compilation
 
-    def announce() -> None:
-        print(f"compiling for {board}: some seconds, this once", file=sys.stderr, flush=True)
-
-    before_first_compilation(announce)
+    before_first_compilation(lambda: say(f"compiling for {board}: some seconds, this once"))

@@ -105,6 +105,7 @@ class MctsPlayer:
             ) from None
         self._ledger = self._tree.ledger[0]
         self._root: Position | None = None
+        self._rollouts_before = 0
         self._seed = 0
         self._compile()
 
@@ -129,9 +130,12 @@ class MctsPlayer:
         if not (self.options.reuse and self._follow(root, position)):
             self._plant(position, search_seed)
         self._root = position
-        rollouts_before = int(self._ledger["rollouts"])
+        self._rollouts_before = int(self._ledger["rollouts"])
         self._think(position, start)
-        return self._decision(search_seed, rollouts_before, perf_counter() - start)
+        return self._decision(search_seed, perf_counter() - start)
+
+    def so_far(self) -> dict[str, int]:
+        return {"rollouts": int(self._ledger["rollouts"]) - self._rollouts_before}
 
     def tree(self) -> uct.Tree:
         """A copy of the tree behind the last decision."""
@@ -182,7 +186,7 @@ class MctsPlayer:
             self.options.max_children or 0,
         )
 
-    def _decision(self, seed: int, rollouts_before: int, seconds: float) -> Decision:
+    def _decision(self, seed: int, seconds: float) -> Decision:
         columns = self.board.columns
         ledger = self._ledger
         visits, scores, links = self._tree.counts[0, :, :columns].tolist()
@@ -203,7 +207,7 @@ class MctsPlayer:
             value=value,
             proven=proven,
             iterations=int(ledger["visits"]),
-            rollouts=int(ledger["rollouts"]) - rollouts_before,
+            rollouts=int(ledger["rollouts"]) - self._rollouts_before,
             nodes=int(ledger["nodes"]),
             seconds=seconds,
         )

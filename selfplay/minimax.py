@@ -104,6 +104,7 @@ class MinimaxPlayer:
                 f"this machine does not have the memory: lower memory={options.memory}"
             ) from None
         self._searches = 0
+        self._depth = 0
         # Have everything compiled before the first decision is timed.
         self._search(Position(board), 1, None)
 
@@ -130,6 +131,9 @@ class MinimaxPlayer:
             depth=found.depth,
             seconds=perf_counter() - start,
         )
+
+    def so_far(self) -> dict[str, int]:
+        return {"nodes": int(self._memory.ledger[0]["nodes"]), "plies ahead": self._depth}
 
     def _look_ahead(self, position: Position, start: float) -> _Found:
         """What the deepest search says; one that time cut short counts from its first move on,
@@ -159,6 +163,7 @@ class MinimaxPlayer:
         chosen = evaluation(self.options.eval, self.board, depth, cells=self.options.cells)
         alphabeta.begin(self._memory, position, chosen)
         self._searches += 1
+        self._depth = depth
         finished = False
         while not finished:
             if deadline is not None and perf_counter() > deadline:

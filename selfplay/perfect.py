@@ -39,12 +39,17 @@ class PerfectPlayer:
         self._solver = Solver(board, memory=options.memory, book=book)
         self._limit = Limit(seconds=options.seconds)
         self._seed = 0
+        self._nodes_before = 0
 
     def new_game(self, seed: int) -> None:
         self._seed = seed
 
+    def so_far(self) -> dict[str, int]:
+        return {"nodes": self._solver.nodes - self._nodes_before}
+
     def decide(self, position: Position) -> Decision:
-        start, nodes = perf_counter(), self._solver.nodes
+        start = perf_counter()
+        self._nodes_before = self._solver.nodes
         scores = complete(position, self._solver.scores(position, self._limit))
         if scores is None:
             raise InputError(
@@ -57,6 +62,6 @@ class PerfectPlayer:
             value=tuple(None if value is None else float(value) for value in values),
             proven=values,
             scores=scores,
-            nodes=self._solver.nodes - nodes,
+            nodes=self._solver.nodes - self._nodes_before,
             seconds=perf_counter() - start,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -61,6 +61,13 @@ class Player(Protocol):
 
     def decide(self, position: Position) -> Decision:
         """A decision for a position that is not over."""
+
+
+class Searcher(Protocol):
+    """A player that can be asked, from another thread, how far it is with a decision."""
+
+    def so_far(self) -> Mapping[str, int]:
+        """What it has counted since it began, by name."""
 
 
 def refuse_if_over(position: Position) -> None:

@@ -96,6 +96,20 @@ class Position:
         return FIRST + SECOND - self.to_move if self._lost else None
 
     @property
+    def winning_line(self) -> tuple[int, ...]:
+        """The cells of the line that has won, or of several, as `cells` counts them."""
+        if not self._lost:
+            return ()
+        board, stones = self.board, self.own ^ self.mask
+        found = 0
+        for step in (1, board.stride - 1, board.stride, board.stride + 1):
+            run = sum(1 << (k * step) for k in range(board.connect))
+            for bit in range(board.stride * board.columns):
+                if stones & run << bit == run << bit:
+                    found |= run << bit
+        return tuple(i for i in range(board.cells) if found >> _bit_of_cell(board, i) & 1)
+
+    @property
     def is_draw(self) -> bool:
         return self.mask == self.board.full and not self._lost
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pexpect
@@ -311,71 +309,3 @@ def test_a_reader_that_leaves_is_no_fault() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1
-
-
-def test_a_game_through_a_pipe() -> None:
-    done = run("play", "--o", "human", stdin="4\nx\n9\n4\n4\n4\n4\n4\n4\n3\n")
-    assert done.returncode == 0
-    assert "a column is a number from 1 to 7" in done.stderr
-    assert "there is no column 9" in done.stderr
-    assert "open are 1, 2, 3, 5, 6, 7" in done.stderr
-    assert "your column" not in done.stdout
-    assert "The game so far: 4444443" in done.stdout
-
-
-def test_two_players_play_the_same_game_for_the_same_seed() -> None:
-    def game(seed: str) -> str:
-        done = run("play", "--x", "mcts:200", "--o", "random", "--opening", "2", "--seed", seed)
-        return done.stdout.splitlines()[-1]
-
-    assert game("1").startswith("The game: ")
-    assert game("1") == game("1") != game("2")
-
-
-def terminal(arguments: Sequence[str]) -> pexpect.spawn:
-    return pexpect.spawn(
-        sys.executable,
-        ["-m", "cli", *arguments],
-        encoding="utf-8",
-        dimensions=(24, 80),
-        timeout=60,
-    )
-
-
-def test_a_game_in_a_terminal() -> None:
-    child = terminal(["play", "--o", "random", "--seed", "5"])
-    for column in "444":
-        child.expect("X, your column: ")
-        child.sendline(column)
-        child.expect("O .*random.* plays column")
-    child.expect("X, your column: ")
-    child.sendline("q")
-    child.expect("The game so far: 4.4.4")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-
-
-def test_ctrl_c_leaves_in_order() -> None:
-    child = terminal(["play", "--o", "random"])
-    child.expect("X, your column: ")
-    child.sendintr()
-    child.expect("selfplay: interrupted")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
-
-
-def test_ctrl_c_ends_a_long_search() -> None:
-    process = subprocess.Popen(
-        [*SELFPLAY, "play", "--x", "mcts:seconds=1000", "--o", "random"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline().split() == ["."] * 7  # the board is there, X thinks
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert errors == "selfplay: interrupted\n"
-    assert process.returncode == 130

@@ -1,0 +1,32 @@
+"""Why a tree played what it played, in lines for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from train.why import Why
+
+
+def reasons(why: Why, most: int | None = None) -> list[str]:
+    """What speaks for the move, of the path at most so many lines, and what nearly was."""
+    from train.why import wording_of
+
+    share = why.shares[why.move] or 0.0
+    path, left_out = list(why.path), 0
+    if most is not None and len(path) > most:
+        left_out = len(path) - most + 1
+        path = path[left_out:]
+    lines = [f"column {why.move + 1}: {share:.0%} speaks for it, because"]
+    if left_out:
+        lines.append(f"  … {left_out} things more, and")
+    lines += [f"  {line}" for line in path]
+    names = wording_of(why.model).classes
+    counts = ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)
+    lines.append(f"where {why.support:,} rows had come: {counts}")
+    if why.runner_up is not None:
+        rival = why.shares[why.runner_up] or 0.0
+        lines.append(f"the next best is column {why.runner_up + 1}, with {rival:.0%}")
+    if why.flip is not None:
+        lines.append(f"had it been otherwise ({why.flip.instead}), column {why.flip.move + 1}")
+    return lines

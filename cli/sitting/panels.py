@@ -1,0 +1,65 @@
+"""What is said beside the board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.text import Text
+
+from cli.drawing import PLAYER_NAMES, RESULT_NAMES, decision_table, plain_table
+from cli.reasons import reasons
+from selfplay.players import Decision
+
+if TYPE_CHECKING:
+    from selfplay.review import Review
+    from train.why import Why
+
+_BAR = 14
+
+
+class HintPanel:
+    """What a player thinks of each column, as bars."""
+
+    def __init__(self, name: str, decision: Decision) -> None:
+        self._name, self._decision = name, decision
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        decision = self._decision
+        yield Text(f"{self._name} would play column {decision.move + 1}")
+        if decision.value or decision.evaluations or decision.shares:
+            yield decision_table(decision, console, _BAR)
+
+
+def help_panel(keys: Sequence[tuple[str, str]]) -> Group:
+    return Group(plain_table(("", ""), keys))
+
+
+def why_panel(stone: int, why: Why, room: int | None) -> Group:
+    """Why a tree played what it played; of a long path, its end."""
+    lines = reasons(why, None if room is None else max(room, 3))
+    return Group(Text(f"stone {stone}"), *map(Text, lines))
+
+
+def review_panel(review: Review) -> Group:
+    """The mistakes of a game."""
+    lines = []
+    if review.unjudged:
+        stones = ", ".join(map(str, review.unjudged))
+        lines.append(f"time was short for stones {stones}")
+    if not review.mistakes:
+        lines.append("perfect play finds no mistake" + (" in the others" if lines else ""))
+        return Group(*map(Text, lines))
+    rows = [
+        (
+            f"{mistake.number}",
+            PLAYER_NAMES[mistake.side],
+            f"{mistake.played + 1}",
+            " ".join(str(column + 1) for column in mistake.better),
+            f"{RESULT_NAMES[mistake.value]} to {RESULT_NAMES[mistake.left]}",
+        )
+        for mistake in review.mistakes
+    ]
+    table = plain_table(("stone", "side", "column", "better", "from"), rows)
+    return Group(*map(Text, lines), Text("mistakes, by perfect play"), table)

@@ -1,0 +1,50 @@
+"""A run out of games that were played for their own sake: in a tournament, at a board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+from storage.dataset import Dataset, write
+from storage.description import Description
+from storage.place import Place
+from storage.rows import Rows
+
+SHARD_GAMES = 1000
+
+
+def refuse_if_taken(place: Place) -> None:
+    """Such a run is written once, to a place where nothing is."""
+    if Description.read(place) is not None:
+        raise InputError(f"{place} holds a run: keep these games in a new place")
+    folder = place.folder
+    if folder is None or not folder.exists():
+        return
+    if not folder.is_dir() or any(folder.iterdir()):
+        raise InputError(f"{place} is not empty: keep these games in a new place")
+
+
+def keep_games(
+    games: Sequence[Rows], board: Board, place: Place, source: Mapping[str, Any]
+) -> Dataset:
+    """Write games, numbered anew, as a run that says where they come from."""
+    refuse_if_taken(place)
+    numbered = [
+        replace(rows, game=np.full(len(rows), number, np.int64))
+        for number, rows in enumerate(games)
+    ]
+    digest = blake2b(digest_size=16)
+    for rows in numbered:
+        digest.update(f"played {rows.fingerprint()}\n".encode())
+    described = Description.of_source(digest.hexdigest(), board, len(numbered), SHARD_GAMES, source)
+    described.write(place)
+    for shard in range(described.shards):
+        part = described.games_of(shard)
+        write(place, described, shard, Rows.join(numbered[part.start : part.stop]))
+    return Dataset(place)

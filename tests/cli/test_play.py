@@ -1,0 +1,298 @@
+"""Play as people meet it: through a pipe, on a poor terminal, on a whole screen."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.sitting.game import Game, Seat
+from cli.sitting.records import keep, kept_in, line_of
+from selfplay.board import Board
+from selfplay.errors import InputError
+from selfplay.position import Position
+from storage.dataset import Dataset
+from storage.verify import verify
+from tests.cli.test_cli import ROOT, SELFPLAY, run
+
+TREE = f"tree:{ROOT / 'examples' / 'tree'}"
+WINNING = "443322"  # X completes a line in column 1 and in column 5
+ANSI = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def test_a_game_through_a_pipe() -> None:
+    done = run("play", "--o", "human", stdin="4\nx\n9\n4\n4\n4\n4\n4\n4\n3\n")
+    assert done.returncode == 0
+    assert "a column is a number from 1 to 7" in done.stderr
+    assert "there is no column 9" in done.stderr
+    assert "open are 1, 2, 3, 5, 6, 7" in done.stderr
+    assert "your column" not in done.stdout
+    assert "The game so far: 4444443" in done.stdout
+    assert "selfplay play --x human --o human --from 4444443" in done.stdout
+
+
+def test_a_finished_game_is_judged() -> None:
+    done = run("play", "--o", "human", stdin="4\n4\n3\n3\n2\n2\n5\n")
+    assert "X (human) wins, after 7 stones" in done.stdout
+    assert "[X][X][X][X]" in done.stdout
+    # 4, 4, 3: whoever answers elsewhere than at an end of the two has lost.
+    rows = [line.split() for line in done.stdout.splitlines() if "to loss" in line]
+    assert ["4", "O", "3"] in [row[:3] for row in rows]
+    assert done.stdout.rstrip().endswith("The game: 4433225")
+
+
+def test_whatever_is_asked_is_answered() -> None:
+    asked = "4\nh\nw\ne\nu\n?\ns\nboo\nq\n"
+    done = run("play", "--o", TREE, "--hints", "greedy", "--save", "/dev/full", stdin=asked)
+    assert "greedy would play column" in done.stdout
+    assert "speaks for it, because" in done.stdout
+    assert "taken back" in done.stdout
+    assert re.search(r"^( [WDL] ){7}$", done.stdout, re.M)
+    assert "play that column" in done.stdout
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+    assert "'boo' is not understood" in done.stderr
+
+
+def test_games_are_kept_and_looked_at_again(tmp_path: Path) -> None:
+    for moves in ("4\n4\ns\nq\n", "1\ns\nq\n"):
+        assert run("play", "--o", "human", stdin=moves, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "games.txt").read_text() == (
+        "44\thuman\thuman\tunfinished\n1\thuman\thuman\tunfinished\n"
+    )
+    done = run("play", "--replay", "games.txt", "--record", "mine", cwd=tmp_path)
+    assert "game 2 of 2" in done.stdout
+    assert "mine: 2 games, 3 positions" in done.stdout
+    dataset = Dataset(str(tmp_path / "mine"))
+    assert list(verify(dataset)) == []
+    assert dataset.read(0).played.tolist() == [3, 3, 0]
+    again = run("play", "--record", "mine", stdin="4\n", cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (2, "")
+
+
+def test_a_game_goes_on_where_it_was() -> None:
+    done = run("play", "--o", "human", "--from", WINNING, stdin="7\nq\n")
+    assert "The game so far: 4433227" in done.stdout
+    assert "is over" in run("play", "--from", WINNING + "5").stderr
+    assert "not both" in run("play", "--from", "4", "--opening", "2").stderr
+
+
+@pytest.mark.parametrize("content", ["44x\n", "\n", "4" * 5000, "4\tA\tB\tX\t7x99\n"])
+def test_what_holds_no_games_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "games").write_text(content)
+    with pytest.raises(InputError, match="games"):
+        kept_in(tmp_path / "games", Board())
+
+
+@given(st.lists(st.integers(0, 6), max_size=30), st.booleans())
+def test_a_line_says_what_was_played(
+    tmp_path_factory: pytest.TempPathFactory, moves: list[int], is_wide: bool
+) -> None:
+    board = Board(12, 9) if is_wide else Board()
+    game = Game(Position(board), (Seat.of("human", "A\tB"), Seat.of("random")))
+    for move in moves:
+        if move in game.position.legal_moves:
+            game.play(move)
+    path = tmp_path_factory.mktemp("kept") / "games"
+    keep(game, path)
+    (again,) = kept_in(path, Board())
+    assert (again.position, again.moves) == (game.position, game.moves)
+    assert line_of(again).split("\t")[1] == "A B"
+
+
+def test_taking_back_leads_to_where_a_person_chose() -> None:
+    game = Game(Position(), (Seat.of("human"), Seat.of("random")))
+    with pytest.raises(InputError, match="nothing to take back"):
+        game.take_back()
+    for move in (3, 3, 2, 2):
+        game.play(move)
+    game.take_back()
+    assert game.moves == [3, 3]
+    second = Game(Position(), (Seat.of("random"), Seat.of("human")))
+    second.play(0)
+    with pytest.raises(InputError, match="nothing of yours"):
+        second.take_back()
+
+
+def test_a_tree_needs_no_search() -> None:
+    code = (
+        "import sys\nfrom cli import main\n"
+        f"sys.argv[1:] = ['play', '--o', '{TREE}']\n"
+        "try:\n    main()\nfinally:\n"
+        "    found = {'selfplay.uct', 'selfplay.exact', 'selfplay.alphabeta', 'ray', 'pandas'}\n"
+        "    print(sorted(found & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input="4\nq\n", capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "[]\n"
+    assert "The game so far: 4" in done.stdout
+
+
+def test_ctrl_c_ends_a_long_search() -> None:
+    process = subprocess.Popen(
+        [*SELFPLAY, "play", "--x", "mcts:seconds=1000", "--o", "random"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().split() == ["·"] * 7  # the board is there, X thinks
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert errors == "selfplay: left the board\n"
+    assert process.returncode == 130
+
+
+class Terminal:
+    """A real terminal of 80 by 24, and what stands on it."""
+
+    def __init__(self, *arguments: str, cwd: Path | None = None, **environment: str) -> None:
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "cli", *arguments],
+            encoding="utf-8",
+            dimensions=(24, 80),
+            timeout=60,
+            cwd=None if cwd is None else str(cwd),
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **environment},
+        )
+
+    def sees(self, text: str) -> str:
+        """Wait until it is there; what came before."""
+        self.child.expect(text)
+        return ANSI.sub("", str(self.child.before))
+
+    def press(self, keys: str) -> None:
+        self.child.send(keys)
+
+    def ends(self) -> int:
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        assert self.child.exitstatus is not None
+        return self.child.exitstatus
+
+
+@pytest.fixture
+def screen(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal("play", "--o", TREE, "--seed", "5", cwd=tmp_path)
+    yield terminal
+    terminal.child.close(force=True)
+
+
+LEFT, RIGHT, ENTER, CTRL_C = "\x1b[D", "\x1b[C", "\r", "\x03"
+
+
+def test_a_game_on_a_screen(screen: Terminal, tmp_path: Path) -> None:
+    screen.sees("▼")
+    screen.press("4")
+    screen.sees(r"plays column [1-7]\s")
+    screen.press("8")
+    screen.sees("there is no column 8")
+    screen.press("z")
+    screen.sees("'z' is not understood")
+    screen.press("?")
+    screen.sees("what each column is worth")
+    screen.press("h")
+    screen.sees("mcts:10000 would play column")
+    screen.press("w")
+    screen.sees("speaks for it, because")
+    screen.press("e")
+    screen.sees("[WDL]")
+    screen.press("s")
+    screen.sees("a line more in games.txt")
+    screen.press("u")
+    screen.sees("taken back")
+    screen.press(LEFT + LEFT + RIGHT + ENTER)  # from column 4 to column 3
+    screen.sees(r"plays column [1-7]\s")
+    screen.press("q")
+    screen.sees("The game so far: 3[1-7]")
+    assert screen.ends() == 0
+    assert (tmp_path / "games.txt").read_text().startswith("4")
+
+
+def test_a_game_that_is_over_is_looked_at_and_played_again() -> None:
+    terminal = Terminal("play", "--x", "greedy", "--o", "human", "--from", WINNING)
+    terminal.sees("wins, after 7 stones")
+    terminal.sees("mistakes, by perfect play|no mistake")
+    terminal.press(LEFT + "e")
+    terminal.sees("the beginning")
+    terminal.sees(" W ")
+    terminal.press("5")
+    terminal.sees("the game is over")
+    terminal.press("r")
+    terminal.sees("human .*against .*greedy")  # sides swapped
+    terminal.press("q")
+    terminal.sees("The game: 443322[15]")
+    assert terminal.ends() == 0
+
+
+def test_ctrl_c_takes_the_thinking_back() -> None:
+    terminal = Terminal("play", "--x", "mcts:seconds=100", "--o", "human")
+    terminal.sees(r"is thinking: [1-9][0-9,]* rollouts")
+    terminal.press(CTRL_C)
+    terminal.sees("stopped: c lets it go on")
+    terminal.press("c")
+    terminal.sees("is thinking")
+    terminal.press(CTRL_C)
+    terminal.sees("stopped")
+    terminal.press("3")  # in its place
+    terminal.sees("▼")
+    terminal.press(CTRL_C)
+    terminal.sees("left the game; go on with it: selfplay play --x mcts:seconds=100 --o human")
+    assert terminal.ends() == 130
+
+
+def test_without_colour_and_without_unicode() -> None:
+    terminal = Terminal(
+        "play", "--o", "greedy", NO_COLOR="1", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+    )
+    terminal.press("4")
+    seen = terminal.sees(r"O \(greedy\) plays column")
+    assert "X" in seen
+    terminal.press("q")
+    seen += terminal.sees("The game so far")
+    assert seen.isascii()
+    assert terminal.ends() == 0
+
+
+def test_a_poor_terminal_is_asked_line_by_line() -> None:
+    terminal = Terminal("play", "--o", "random", "--seed", "5", TERM="dumb")
+    for column in "444":
+        terminal.sees("X, your column: ")
+        terminal.child.sendline(column)
+        terminal.sees("O .*random.* plays column")
+    terminal.sees("X, your column: ")
+    terminal.press(CTRL_C)
+    terminal.sees("left the game; go on with it: .*--from 4.4.4")
+    assert terminal.ends() == 130
+
+
+def test_without_options_one_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "mine").write_bytes((ROOT / "examples" / "tree").read_bytes())
+    (tmp_path / "models" / "notes.txt").write_text("no model")
+    terminal = Terminal("play", cwd=tmp_path)
+    terminal.sees("Who plays")
+    terminal.child.sendline("1")
+    terminal.sees(r"1  tree:models/mine +[0-9.]+% mistakes")
+    terminal.sees("Against whom|: ")
+    terminal.child.sendline("99")
+    terminal.sees("a number from 1 to")
+    terminal.child.sendline("")
+    terminal.sees("Your name")
+    terminal.child.sendline("Anna")
+    terminal.sees("Who moves first")
+    terminal.child.sendline("2")
+    terminal.sees("against .*Anna")
+    terminal.sees("plays column")
+    terminal.press("q")
+    assert terminal.ends() == 0
