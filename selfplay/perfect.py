@@ -21,6 +21,9 @@ class PerfectOptions:
 
     memory: int = field(default=64, metadata=HOW)
     """The table, in MB."""
+    scores: bool = True
+    """Play for the soonest win and the latest loss. Without, any move that keeps the value of the
+    game will do, and twice as many positions are judged in the same time."""
     seconds: float | None = None
     """Give up after so long; without it, it takes as long as it takes."""
     book: str | None = field(default=None, metadata=HOW)
@@ -38,6 +41,8 @@ class PerfectPlayer:
         book = Book.load(Path(options.book)) if options.book else shipped_book(board)
         self._solver = Solver(board, memory=options.memory, book=book)
         self._limit = Limit(seconds=options.seconds)
+        self._judge = self._solver.scores if options.scores else self._solver.values
+        self._has_scores = options.scores
         self._seed = 0
         self._nodes_before = 0
 
@@ -50,18 +55,18 @@ class PerfectPlayer:
     def decide(self, position: Position) -> Decision:
         start = perf_counter()
         self._nodes_before = self._solver.nodes
-        scores = complete(position, self._solver.scores(position, self._limit))
-        if scores is None:
+        known = complete(position, self._judge(position, self._limit))
+        if known is None:
             raise InputError(
                 f"perfect could not solve {position} in {self._limit.seconds:g} s: give it more"
             )
-        values = tuple(None if score is None else sign(score) for score in scores)
+        values = tuple(None if score is None else sign(score) for score in known)
         stream = Stream(derive(self._seed, position.key()))
         return Decision(
-            move=stream.choice(strongest_of(scores) or ()),
+            move=stream.choice(strongest_of(known) or ()),
             value=tuple(None if value is None else float(value) for value in values),
             proven=values,
-            scores=scores,
+            scores=known if self._has_scores else None,
             nodes=self._solver.nodes - self._nodes_before,
             seconds=perf_counter() - start,
         )

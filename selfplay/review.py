@@ -68,10 +68,9 @@ def _values(position: Position, move: int, solver: Solver, limit: Limit) -> dict
     after = solver.value(position.play(move), limit)
     if best is None or after is None:
         return None
-    found = {move: -after}
-    for column in position.legal_moves if -after < best else ():
-        value = solver.value(position.play(column), limit)
-        if value is None:
-            return None
-        found[column] = -value
-    return found
+    if -after == best:
+        return {move: best}
+    values = solver.values(position, limit)
+    if any(values[column] is None for column in position.legal_moves):
+        return None
+    return {column: value for column, value in enumerate(values) if value is not None}

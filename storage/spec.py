@@ -36,6 +36,8 @@ class Spec:
     """Who labels the positions."""
     explorer: str | None = None
     """Who plays the games; the teacher, if not given."""
+    rival: str | None = None
+    """Whom it plays against, with the sides exchanged from game to game; itself, if not given."""
     opening: str = "0-20"
     """Where games begin."""
     mode: Mode = "games"
@@ -67,6 +69,8 @@ class Spec:
         if self.explorer is not None:
             explorer = _player("explorer", self.explorer)
             self._set("explorer", None if explorer.full == teacher.full else explorer.complete)
+        if self.rival is not None:
+            self._set("rival", _player("rival", self.rival).complete)
         self._set("noise", float(self.noise))
         self._set("temperature", float(self.temperature))
         self._check_ranges(board)
@@ -134,7 +138,7 @@ class Spec:
     @property
     def is_repeatable(self) -> bool:
         """Whether the same spec gives the same rows: not with players that go by the clock."""
-        players = (self.teacher, self.explorer or self.teacher)
+        players = (self.teacher, *filter(None, (self.explorer, self.rival)))
         return not any(PlayerSpec.parse(player).is_timed for player in players)
 
     @property
@@ -146,9 +150,11 @@ class Spec:
     def _identity(self) -> dict[str, Any]:
         options = asdict(self)
         del options["games"]
-        for role in ("teacher", "explorer"):  # not how they work
+        for role in ("teacher", "explorer", "rival"):  # not how they work
             if options[role] is not None:
                 options[role] = PlayerSpec.parse(options[role]).full
+        if self.rival is None:  # there were runs before there were rivals
+            del options["rival"]
         if self.opening_digest is not None:  # where the file was does not matter
             options["opening"] = "file"
         return options
@@ -157,9 +163,9 @@ class Spec:
         """What makes this another run than that, in words."""
         mine, others = self._identity(), other._identity()
         return [
-            f"{name} is {mine[name]!r}, not {others[name]!r}"
-            for name in mine
-            if mine[name] != others[name]
+            f"{name} is {mine.get(name)!r}, not {others.get(name)!r}"
+            for name in mine | others
+            if mine.get(name) != others.get(name)
         ]
 
 

@@ -25,6 +25,9 @@ class GameMaker:
         self._explorer: Player | None = None
         if spec.explorer is not None and spec.mode == "games":
             self._explorer = PlayerSpec.parse(spec.explorer).build(spec.geometry)
+        self._rival: Player | None = None
+        if spec.rival is not None and spec.mode == "games":
+            self._rival = PlayerSpec.parse(spec.rival).build(spec.geometry)
 
     def rows(self, game: int) -> Rows:
         """The labelled positions of one game."""
@@ -33,6 +36,9 @@ class GameMaker:
         self._teacher.new_game(derive(seed, "teacher"))
         if self._explorer is not None:
             self._explorer.new_game(derive(seed, "explorer"))
+        if self._rival is not None:
+            self._rival.new_game(derive(seed, "rival"))
+        rivals_side = 2 - game % 2
         opening = self.openings.opening(spec.seed, game)
         if spec.mode == "positions":
             return rows_of_game(
@@ -43,7 +49,10 @@ class GameMaker:
         position = opening
         while not position.is_over:
             label = self._label(position)
-            decision = label if self._explorer is None else self._explorer.decide(position)
+            player = self._explorer
+            if self._rival is not None and position.to_move == rivals_side:
+                player = self._rival
+            decision = label if player is None else player.decide(position)
             move = self._played(position, decision, position.ply - opening.ply, chance)
             positions.append(position)
             labels.append(label)

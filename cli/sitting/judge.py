@@ -39,13 +39,10 @@ class Judge:
 
     def values(self, position: Position) -> dict[int, int | None]:
         """Of each column that is open: 1 a win, 0 a draw, -1 a loss; None where time was short."""
-        from selfplay.solver import Limit, sign
+        from selfplay.solver import Limit
 
-        scores = self._solver.scores(position, Limit(seconds=VALUES_SECONDS))
-        return {
-            column: None if (score := scores[column]) is None else sign(score)
-            for column in position.legal_moves
-        }
+        values = self._solver.values(position, Limit(seconds=VALUES_SECONDS))
+        return {column: values[column] for column in position.legal_moves}
 
     def review(self, game: Game, tell: Callable[[int, int], None]) -> Review:
         from selfplay.review import review

@@ -25,6 +25,19 @@ def test_the_perfect_player_plays_a_strongest_move_and_says_what_it_knows() -> N
         )
 
 
+def test_values_alone_are_those_of_the_scores() -> None:
+    fast, full = (
+        PlayerSpec.parse(f"perfect:memory=8,scores={s}").build(Board()) for s in ("off", "on")
+    )
+    for game in range(10):
+        position = RandomPlies(Board(), 16, 30).opening(4, game)
+        quick, slow = fast.decide(position), full.decide(position)
+        assert quick.proven == slow.proven
+        assert quick.scores is None
+        assert slow.proven is not None
+        assert slow.proven[quick.move] == slow.proven[slow.move]
+
+
 def test_the_perfect_player_says_so_if_it_cannot() -> None:
     player = PerfectPlayer(Board(), PerfectOptions(seconds=0.01))
     with pytest.raises(InputError, match=r"could not solve 1234567 in 0\.01 s"):

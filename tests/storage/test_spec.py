@@ -52,6 +52,7 @@ def test_the_clock_is_admitted() -> None:
     assert Spec().is_repeatable
     assert not Spec(teacher="mcts:seconds=0.1").is_repeatable
     assert not Spec(explorer="minimax:seconds=0.1").is_repeatable
+    assert not Spec(rival="mcts:seconds=0.1").is_repeatable
 
 
 def test_a_spec_from_a_file(tmp_path: Path) -> None:

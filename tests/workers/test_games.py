@@ -35,6 +35,7 @@ def position_of(rows: Rows, row: int) -> Position:
         {"temperature": 1.0, "temperature_plies": 5},
         {"mode": "positions"},
         {"teacher": "minimax:2", "explorer": "greedy"},
+        {"explorer": "mcts:50", "rival": "greedy"},
     ],
     ids=str,
 )
@@ -52,6 +53,21 @@ def test_the_teacher_alone_plays_what_it_decides() -> None:
     assert (rows.outcome != NO_RESULT).all()
     # Its tree is kept from move to move: no decision rests on more than was asked for.
     assert rows.visits.sum(axis=1).max() == 100
+
+
+def test_a_rival_plays_the_other_side_and_they_change_sides() -> None:
+    maker = maker_of(explorer="centre", rival="random", opening="0")
+    middle = 3
+    for game in range(4):
+        rows = maker.rows(game)
+        of_explorer = rows.played[game % 2 :: 2]
+        assert of_explorer[0] == middle
+        explorer_alone = [
+            column == min(position_of(rows, row).legal_moves, key=lambda c: abs(c - middle))
+            for row, column in list(enumerate(rows.played.tolist()))[game % 2 :: 2]
+        ]
+        assert all(explorer_alone)
+        assert set(rows.played[1 - game % 2 :: 2].tolist()) != {middle}
 
 
 def test_the_labels_are_the_teachers_whoever_plays() -> None:
