@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.options import BoardSize, Connect, Json
+from cli.options import BoardSize, Connect, Json, Seed
 from selfplay.board import Board
 
 app = typer.Typer(help="What the parts of a search are worth, measured here and now.")
@@ -88,3 +89,82 @@ ABLATION = {
     "both": "incremental=off",
     "both, sums kept up to date": "incremental=on",
 }
+
+
+@app.command("rollouts")
+def rollouts(
+    seconds: Annotated[float, typer.Option("--seconds", help="For each move.")] = 0.5,
+    step: Annotated[
+        int, typer.Option("--step", min=1, help="So many stones from one line to the next.")
+    ] = 4,
+    positions: Annotated[
+        int, typer.Option("--positions", min=1, help="So many for each number of stones.")
+    ] = 5,
+    board: BoardSize = "7x6",
+    connect: Connect = 4,
+    seed: Seed = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .svg, .png or .pdf.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """How many rollouts a move gets in a fixed time, by the stones on the board.
+
+    Positions are of sensible random play. Results are not proven, so that every search takes its
+    time; an iteration that comes to the end of the game within the tree needs no rollout.
+
+    Example: selfplay bench rollouts --seconds 0.05 --positions 1 --step 8
+    """
+    from cli.players import build
+    from cli.progress import progress
+    from selfplay.openings import RandomPlies
+    from selfplay.specs import PlayerSpec
+
+    geometry = Board.parse(board, connect)
+    spec = PlayerSpec.parse(f"mcts:seconds={seconds},proven=off")
+    if plot is not None:
+        from cli.plots import refuse_what_cannot_be_drawn
+
+        refuse_what_cannot_be_drawn(plot)
+    player = build(spec, geometry)
+    counts = range(0, geometry.cells, step)
+    found = []
+    with progress("positions") as tell:
+        for line, stones in enumerate(counts):
+            openings = RandomPlies(geometry, stones, stones, sensible=True)
+            decisions = []
+            for number in range(positions):
+                tell(line * positions + number, len(counts) * positions)
+                player.new_game(seed)
+                decisions.append(player.decide(openings.opening(seed, number)))
+            found.append(
+                {
+                    "stones": stones,
+                    "rollouts": sum(d.rollouts for d in decisions) / positions,
+                    "iterations": sum(d.iterations for d in decisions) / positions,
+                    "seconds": sum(d.seconds for d in decisions) / positions,
+                }
+            )
+    if plot is not None:
+        from cli.plots import draw_rollouts
+
+        title = f"{spec}, {geometry}"
+        draw_rollouts(list(counts), [row["rollouts"] for row in found], title, plot)
+    if as_json:
+        for row in found:
+            print(json.dumps(row))
+        return
+    from cli.drawing import console, plain_table
+
+    out = console()
+    out.print(f"{spec}, {geometry}, the mean of {positions} positions each\n")
+    table = [
+        (
+            f"{row['stones']}",
+            f"{row['rollouts']:,.0f}",
+            f"{row['iterations']:,.0f}",
+            f"{row['seconds']:.3f}",
+        )
+        for row in found
+    ]
+    out.print(plain_table(("stones", "rollouts", "iterations", "seconds"), table))

@@ -13,7 +13,8 @@ import typer
 
 from cli.durations import duration, parse_duration
 from cli.endings import StoppedError
-from cli.options import Json
+from cli.executors import executor_of, refuse_both
+from cli.options import Address, Json, Workers
 from selfplay.errors import InputError
 from workers.jobs import JobError
 
@@ -43,6 +44,10 @@ def generate(
     explorer: Annotated[
         str | None,
         typer.Option("--explorer", metavar="PLAYER", help="Who plays the games: the teacher."),
+    ] = None,
+    rival: Annotated[
+        str | None,
+        typer.Option("--rival", metavar="PLAYER", help="Whom it plays against: itself."),
     ] = None,
     opening: Annotated[
         str | None,
@@ -79,14 +84,8 @@ def generate(
         Path | None,
         typer.Option("--spec", metavar="FILE", help="A TOML file with any of the above."),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=0, help="Processes: all cores; 0 is this process alone."),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option("--address", metavar="auto|HOST:PORT", help="Work on this Ray cluster."),
-    ] = None,
+    workers: Workers = None,
+    address: Address = None,
     max_time: Annotated[
         str | None, typer.Option("--max-time", metavar="47h", help="Stop in order after this.")
     ] = None,
@@ -112,6 +111,7 @@ def generate(
         "games": games,
         "teacher": teacher,
         "explorer": explorer,
+        "rival": rival,
         "opening": opening,
         "mode": mode,
         "noise": noise,
@@ -125,15 +125,14 @@ def generate(
     options: dict[str, Any] = {} if spec is None else read_options(spec)
     options |= {name: value for name, value in given.items() if value is not None}
     seconds = None if max_time is None else parse_duration(max_time)
-    if address is not None and workers == 0:
-        raise InputError("--workers 0 is this process: it does not go with --address")
+    refuse_both(workers, address)
     plan = plan_of(Place(run), options)
     if dry_run:
         _say_estimate(plan, workers, as_json=as_json)
         return
     stop = Stop(seconds)
     if plan.missing:
-        ending = _carry_out(plan, _executor(workers, address), stop, as_json=as_json)
+        ending = _carry_out(plan, executor_of(workers, address), stop, as_json=as_json)
     else:
         if not plan.is_written:
             plan.begin()
@@ -147,17 +146,6 @@ class Ending:
 
     progress: Progress
     error: Exception | None = None
-
-
-def _executor(workers: int | None, address: str | None) -> Executor:
-    if workers == 0:
-        from workers.here import Here
-
-        return Here()
-    from selfplay.machine import usable_cores
-    from workers.on_ray import OnRay
-
-    return OnRay(workers or (None if address else usable_cores()), address)
 
 
 def _carry_out(plan: Plan, executor: Executor, stop: Stop, *, as_json: bool) -> Ending:

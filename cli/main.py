@@ -12,6 +12,7 @@ import typer
 
 from cli import (
     analyse,
+    arena,
     bench,
     book,
     dataset,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
+app.command("arena")(arena.arena)
 app.command("solve")(solve.solve)
 app.command("openings")(openings.openings)
 app.command("generate")(generate.generate)

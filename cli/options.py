@@ -32,3 +32,11 @@ BookFile = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=0, help="Processes: all cores; 0 is this process alone."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", metavar="auto|HOST:PORT", help="Work on this Ray cluster."),
+]

@@ -134,6 +134,9 @@ def _sit(
     if hints is not None:
         PlayerSpec.parse(hints)  # what is wrong with it is said at once
     view = Screen(Console(highlight=False)) if _is_interactive(out) else Lines(out)
+    if isinstance(view, Screen) and not view.has_room(board):
+        print("the window is too small for this board: line by line, then", file=sys.stderr)
+        view = Lines(out)
     if isinstance(view, Screen):
         announce_compilation(board, view.note)
     else:

@@ -45,7 +45,7 @@ class Dataset:
 
     @property
     def spec(self) -> Spec | None:
-        """What the run was generated from; None if it was imported or merged."""
+        """What the run was generated from; None if it was imported, merged or played."""
         return self.description.spec
 
     @property

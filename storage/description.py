@@ -22,7 +22,7 @@ NAME = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A run that was generated has a spec; one that was imported or merged has a source."""
+    """A run that was generated has a spec; one that was imported, merged or played has a source."""
 
     identity: str
     """What all its shards carry: the hash of the spec, or of what stands for one."""

@@ -61,7 +61,7 @@ def plan(place: Place, options: Mapping[str, Any]) -> Plan:
         # Shards without a run.json are gone on with if they are of this very spec.
         return _with_missing(place, Description.of_spec(Spec.of(options)), is_new=True)
     if before.spec is None:
-        raise InputError(f"{place} was imported or merged: it cannot be generated")
+        raise InputError(f"{place} was imported, merged or played: it cannot be generated")
     wanted = before.spec.changed(options)
     if not begun:  # nothing is there that a spec could be at odds with
         return _with_missing(place, Description.of_spec(wanted), is_new=True)

@@ -18,6 +18,7 @@ from cli.drawing import has_unicode
 from cli.sitting.keyboard import DOWN, ENTER, LEFT, RIGHT, UP, keys
 from cli.sitting.picture import Pen, picture
 from cli.sitting.sitting import Scene
+from selfplay.board import Board
 
 _FRAMES_A_SECOND = 10
 _AROUND = 6
@@ -58,6 +59,11 @@ class Screen:
         trace: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+    def has_room(self, board: Board) -> bool:
+        """Whether all of the board can be seen."""
+        width, height = self._console.size
+        return width >= 3 * board.columns and height >= board.rows + _AROUND
 
     @property
     def panel_lines(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,29 +12,7 @@ import pexpect
 import pytest
 
 from cli.main import app
-
-ROOT = Path(__file__).parent.parent.parent
-SELFPLAY = [sys.executable, "-m", "cli"]
-
-
-def run(
-    *arguments: str, stdin: str | None = None, cwd: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*SELFPLAY, *arguments],
-        input=stdin,
-        stdin=None if stdin is not None else subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        cwd=cwd,
-        check=False,
-    )
-
-
-def json_lines(text: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in text.splitlines()]
-
+from tests.cli.command import ROOT, SELFPLAY, json_lines, run
 
 COMMANDS = [str(command.name) for command in app.registered_commands] + [
     f"{group.name} {command.name}"

@@ -15,7 +15,7 @@ from cli.durations import duration, parse_duration
 from cli.run_progress import Lines, words
 from selfplay.errors import InputError
 from storage.dataset import Dataset
-from tests.cli.test_cli import json_lines, run
+from tests.cli.command import json_lines, run
 from workers.generation import Progress
 
 SMALL = ["--games=20", "--shard-games=10", "--teacher=mcts:100", "--seed=1", "--workers=0"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -22,7 +21,7 @@ from selfplay.errors import InputError
 from selfplay.position import Position
 from storage.dataset import Dataset
 from storage.verify import verify
-from tests.cli.test_cli import ROOT, SELFPLAY, run
+from tests.cli.command import ROOT, SELFPLAY, run, terminal
 
 TREE = f"tree:{ROOT / 'examples' / 'tree'}"
 WINNING = "443322"  # X completes a line in column 1 and in column 5
@@ -156,15 +155,7 @@ class Terminal:
     """A real terminal of 80 by 24, and what stands on it."""
 
     def __init__(self, *arguments: str, cwd: Path | None = None, **environment: str) -> None:
-        self.child = pexpect.spawn(
-            sys.executable,
-            ["-m", "cli", *arguments],
-            encoding="utf-8",
-            dimensions=(24, 80),
-            timeout=60,
-            cwd=None if cwd is None else str(cwd),
-            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **environment},
-        )
+        self.child = terminal(arguments, cwd, **{"TERM": "xterm-256color", **environment})
 
     def sees(self, text: str) -> str:
         """Wait until it is there; what came before."""

@@ -2,7 +2,7 @@ import pytest
 
 from selfplay.board import Board
 from selfplay.errors import InputError
-from selfplay.match import match
+from selfplay.match import Forfeit, Referee, match
 from selfplay.players import Decision, HumanPlayer, RandomPlayer
 from selfplay.position import Position
 from selfplay.specs import PlayerSpec
@@ -52,6 +52,33 @@ def test_the_second_player_moves_first_where_the_opening_says_so() -> None:
     game = match(Columns(0), Columns(1), Position.parse("4"), 1)
     assert game.final.moves == (3, 1, 0, 1, 0, 1, 0, 1)
     assert game.winner == 2
+
+
+class Stubborn:
+    """Plays one column, full or not."""
+
+    def new_game(self, seed: int) -> None:
+        pass
+
+    def decide(self, position: Position) -> Decision:
+        return Decision(move=0)
+
+
+def test_before_a_referee_who_breaks_the_rules_has_lost() -> None:
+    game = match(Stubborn(), Stubborn(), Position(), 1, referee=Referee())
+    assert game.final.notation == "111111"
+    assert (game.winner, game.forfeit) == (2, Forfeit(1, "column 1 is full"))
+    assert len(game.decisions) == len(game.seconds) == 6
+    with pytest.raises(InputError, match="column 1 is full"):
+        match(Stubborn(), Stubborn(), Position(), 1)
+
+
+def test_before_a_referee_who_thinks_too_long_has_lost() -> None:
+    slow = build("mcts:seconds=600")
+    for _ in range(2):  # and may be asked again
+        game = match(build("random"), slow, Position(), 1, referee=Referee(0.1))
+        assert game.forfeit == Forfeit(2, "a move took longer than 0.1 s")
+        assert (game.winner, game.final.ply) == (1, 1)
 
 
 def test_a_player_may_play_against_itself() -> None:

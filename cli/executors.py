@@ -1,0 +1,28 @@
+"""Who does the work of a command: this process, all cores of this machine, or a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from selfplay.errors import InputError
+
+if TYPE_CHECKING:
+    from workers.jobs import Executor
+
+
+def refuse_both(workers: int | None, address: str | None) -> None:
+    """Refuse options of which one or the other can be meant."""
+    if address is not None and workers == 0:
+        raise InputError("--workers 0 is this process: it does not go with --address")
+
+
+def executor_of(workers: int | None, address: str | None) -> Executor:
+    """What `--workers` and `--address` ask for."""
+    if workers == 0:
+        from workers.here import Here
+
+        return Here()
+    from selfplay.machine import usable_cores
+    from workers.on_ray import OnRay
+
+    return OnRay(workers or (None if address else usable_cores()), address)

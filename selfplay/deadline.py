@@ -1,0 +1,53 @@
+"""Doing something within a time."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class TimeUpError(BaseException):
+    """The time is up. No `except Exception` of whoever was interrupted holds it back."""
+
+
+def within(seconds: float | None, act: Callable[[], T]) -> T:
+    """Do something, or raise TimeUpError after so long.
+
+    Python is interrupted; compiled code goes on to its end, and is late then. Outside the main
+    thread nothing is interrupted.
+    """
+    if seconds is None:
+        return act()
+    start = perf_counter()
+    with _alarm(seconds):
+        result = act()
+    if perf_counter() - start > seconds:
+        raise TimeUpError
+    return result
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    is_on = True
+
+    def ring(_number: int, _frame: object) -> None:
+        if is_on:
+            raise TimeUpError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        is_on = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)

@@ -1,0 +1,49 @@
+"""The command as a process: with pipes, or at a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pexpect
+
+ROOT = Path(__file__).parent.parent.parent
+SELFPLAY = [sys.executable, "-m", "cli"]
+
+
+def run(
+    *arguments: str, stdin: str | None = None, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SELFPLAY, *arguments],
+        input=stdin,
+        stdin=None if stdin is not None else subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        cwd=cwd,
+        check=False,
+    )
+
+
+def json_lines(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def terminal(
+    arguments: Sequence[str], cwd: Path | None = None, **environment: str
+) -> pexpect.spawn:
+    """At a terminal of 80 by 24."""
+    return pexpect.spawn(
+        SELFPLAY[0],
+        [*SELFPLAY[1:], *arguments],
+        encoding="utf-8",
+        dimensions=(24, 80),
+        timeout=60,
+        cwd=None if cwd is None else str(cwd),
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )
