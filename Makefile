@@ -4,20 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help questions quickstart test test-cluster check format bench check-lowest check-wheel clean
+.PHONY: help leaderboard questions quickstart test test-cluster check format bench check-lowest check-wheel clean
 
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
-quickstart: .venv/installed  ## install, generate, watch a game, and how to go on
-	$(BIN)/selfplay generate runs/quickstart --games 200 --seed 1
-	$(BIN)/selfplay dataset info runs/quickstart
-	$(BIN)/selfplay play --x mcts:10000 --o mcts:1000 --opening 2-6 --seed 1
+quickstart: .venv/installed  ## install, generate, train, a short tournament, and how to go on
+	@PATH="$(CURDIR)/$(BIN):$$PATH" selfplay quickstart
 	@echo
-	@echo "Ready. Play against it:           $(BIN)/selfplay play"
-	@echo "More of the same data:            $(BIN)/selfplay generate runs/quickstart --games 1000"
-	@echo "What a player thinks:             $(BIN)/selfplay analyse 4453"
-	@echo "Everything else:                  $(BIN)/selfplay --help"
+	@echo "To have the command at hand in this shell:  . .venv/bin/activate"
 
 test: .venv/test  ## run the tests
 	$(BIN)/pytest -q -n auto --dist worksteal
@@ -40,6 +35,9 @@ format: .venv/dev  ## put the code in order
 
 bench: .venv/bench  ## benchmarks, beside OpenSpiel's C++
 	$(BIN)/python -m bench
+
+leaderboard: .venv/installed  ## measure all players, and write their table into the README
+	$(BIN)/python -m bench.leaderboard
 
 check-lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	rm -rf .venv-lowest

@@ -25,6 +25,10 @@ def evaluate(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="So many of the positions alone.")
     ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--beside", metavar="PLAYER", help="Set it beside this one, not simple ones."),
+    ] = None,
     baselines: Annotated[
         bool, typer.Option("--baselines/--no-baselines", help="Set simple players beside it.")
     ] = True,
@@ -43,7 +47,9 @@ def evaluate(
     from train.exam import examine
     from train.questions import Questions, judged, read_positions
 
-    PlayerSpec.parse(player)  # before anything takes time
+    others = beside or (BASELINES if baselines else ())
+    for name in (player, *others):
+        PlayerSpec.parse(name)  # before anything takes time
     if questions is None:
         asked = Questions.load()
     else:
@@ -52,11 +58,12 @@ def evaluate(
     if limit is not None:
         asked = asked[:limit]
     results = []
-    for name in [player, *(BASELINES if baselines and not as_json else ())]:
+    for name in [player, *(() if as_json and not beside else others)]:
         with progress(name) as tell:
             results.append(examine(name, PlayerSpec.parse(name).build(asked.board), asked, tell))
     if as_json:
-        print(json.dumps(as_record(results[0])))
+        for result in results:
+            print(json.dumps(as_record(result)))
     else:
         show(results)
 

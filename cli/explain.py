@@ -17,7 +17,10 @@ FORMS = ("rules", "dot", "svg", "json", "onnx")
 
 
 def explain(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A trained tree.")],
+    model: Annotated[
+        str | None,
+        typer.Argument(metavar="[MODEL]", help="A trained tree; the one that comes along."),
+    ] = None,
     position: Annotated[
         str | None, typer.Argument(metavar="[POSITION]", help="Columns played, such as 44352.")
     ] = None,
@@ -34,15 +37,17 @@ def explain(
 ) -> None:
     """Why a tree plays what it plays in a position; or the top of the tree itself.
 
-    Example: selfplay explain examples/tree 44352
+    Example: selfplay explain 44352
     """
-    from train.model import Model
+    from train.model import BASE, Model
 
     if export is not None and export not in FORMS:
         raise InputError(f"export is one of {', '.join(FORMS)}, not {quoted(export)}")
     if export == "onnx" and (out is None or depth is not None):
         raise InputError("onnx is for other programs: the whole tree, with --out FILE, no --depth")
-    found = Model.load(model)
+    if position is None and model is not None and _is_position(model):
+        model, position = None, model
+    found = Model.load(model or BASE)
     if position is not None and export is None:
         tell(found, position)
     elif export == "onnx":
@@ -53,6 +58,11 @@ def explain(
     else:
         text = exported(found, export or "rules", 3 if depth is None else depth)
         print(text) if out is None else out.write_text(text)
+
+
+def _is_position(text: str) -> bool:
+    """Whether a single argument is meant as a position, not as a model."""
+    return text.replace(",", "").isdigit() and not Path(text).exists()
 
 
 def exported(model: Model, form: str, depth: int) -> str:

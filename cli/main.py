@@ -22,6 +22,7 @@ from cli import (
     iris,
     openings,
     play,
+    quickstart,
     solve,
     status,
     train,
@@ -38,6 +39,7 @@ app = typer.Typer(
     help="Connect Four: self-play, search and data that can be trusted.",
     epilog="Each command explains itself: `selfplay analyse --help`.",
 )
+app.command("quickstart")(quickstart.quickstart)
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
 app.command("arena")(arena.arena)

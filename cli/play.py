@@ -94,7 +94,7 @@ def play(
         if seats is None:
             return
     else:
-        seats = Seat.of(x or "human"), Seat.of(o or "mcts")
+        seats = Seat.of(x or "human"), Seat.of(o or "tree")
     if start is not None:
         begin = Position.parse(start, geometry)
         if begin.is_over:

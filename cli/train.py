@@ -24,6 +24,10 @@ def train(
         str,
         typer.Option("--target", help="candidate: is this the move; or move: which is it."),
     ] = "candidate",
+    labels: Annotated[
+        str,
+        typer.Option("--labels", help="Right is the teacher's move, or optimal: each as good."),
+    ] = "teacher",
     features: Annotated[
         str, typer.Option("--features", help="tactics or cells, of a tree of moves.")
     ] = "tactics",
@@ -84,6 +88,7 @@ def train(
 
     options: dict[str, Any] = {
         "target": target,
+        "labels": labels,
         "features": features,
         "perspective": perspective,
         "mirror": mirror,

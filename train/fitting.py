@@ -18,7 +18,7 @@ from train.criterion import Criterion, Split
 from train.features import FeatureSet, Perspective
 from train.grower import Limits, Matrix, grow
 from train.intervals import wilson
-from train.lessons import Duplicates, Lessons, TestSplit, lessons_of
+from train.lessons import Duplicates, Labels, Lessons, TestSplit, lessons_of
 from train.model import Mirror, Model, Target
 from train.pruning import reduced_error, with_leaves
 from train.tree import Tree
@@ -43,6 +43,7 @@ class Recipe:
     """Of the position as a whole; a tree of candidates looks at its moves."""
     perspective: Perspective = "mover"
     target: Target = "candidate"
+    labels: Labels = "teacher"
     mirror: Mirror = "augment"
     criterion: Criterion = "entropy"
     split: Split = "threshold"
@@ -60,6 +61,7 @@ class Recipe:
             ("features", Literal["cells", "tactics"]),
             ("perspective", Perspective),
             ("target", Target),
+            ("labels", Labels),
             ("mirror", Mirror),
             ("criterion", Criterion),
             ("split", Split),
@@ -69,6 +71,8 @@ class Recipe:
             if getattr(self, name) not in get_args(kind):
                 known = ", ".join(get_args(kind))
                 raise InputError(f"{name} is one of {known}, not {getattr(self, name)!r}")
+        if self.labels == "optimal" and self.target != "candidate":
+            raise InputError("labels=optimal are for target=candidate: several moves may be right")
         for name, least in (("max_depth", 0), ("min_samples_leaf", 1), ("max_leaves", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -147,15 +151,15 @@ class Course:
 
     def marks(self, tree: Tree) -> Marks:
         """How the tree does on all of it."""
-        model, unseen = _model(self.recipe, self.seen.board, tree, {}), self.unseen
+        model, seen, unseen = _model(self.recipe, self.seen.board, tree, {}), self.seen, self.unseen
         answers = _answers(model, unseen)
         return Marks(
             rows=self.rows,
             unique_rows=len(self.taught),
             train_rows=self.seen.rows,
-            train_right=int((_answers(model, self.seen) == self.seen.move).sum()),
-            test_right=int((answers == unseen.move).sum()),
-            constant_right=int((_middle(unseen) == unseen.move).sum()),
+            train_right=int(seen.is_right(_answers(model, seen)).sum()),
+            test_right=int(unseen.is_right(answers).sum()),
+            constant_right=int(unseen.is_right(_middle(unseen)).sum()),
             confusion=_confusion(unseen, answers),
         )
 
@@ -168,7 +172,7 @@ def train(
 ) -> tuple[Model, Report]:
     """Grow a tree of the positions in some runs."""
     clock = _Clock()
-    lessons = lessons_of(datasets, partial(tell, "rows read"))
+    lessons = lessons_of(datasets, recipe.labels, partial(tell, "rows read"))
     clock.lap("reading")
     course = Course.of(lessons, recipe)
     clock.lap("dividing")
@@ -227,7 +231,8 @@ class RunPart:
     def __call__(self, number: int, of: int) -> Part:
         from train.spread import Part
 
-        lessons = lessons_of([Dataset(run) for run in self.runs], part=(number, of))
+        datasets = [Dataset(run) for run in self.runs]
+        lessons = lessons_of(datasets, self.recipe.labels, part=(number, of))
         course = Course.of(lessons, self.recipe)
         return Part(course.matrix, course.marks)
 
@@ -302,7 +307,7 @@ def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
         part = lessons[start : start + _AT_ONCE]
         row, column = np.nonzero(_open_columns(part))
         codes.append(features.of_moves(part.own[row], part.mask[row], column))
-        labels.append((part.move[row] == column).astype(np.uint8))
+        labels.append(part[row].is_right(column).astype(np.uint8))
         weights.append(part.weight[row])
     return Matrix(
         codes=np.concatenate(codes),
@@ -355,6 +360,7 @@ def _middle(lessons: Lessons) -> Array:
 
 def _confusion(lessons: Lessons, answers: Array) -> Array:
     columns = lessons.board.columns
-    pairs = lessons.move * columns + answers
+    # Of several right moves, the one that was answered is the one that was asked for.
+    pairs = np.where(lessons.is_right(answers), answers, lessons.move) * columns + answers
     counts: Array = np.bincount(pairs, minlength=columns * columns)
     return counts.reshape(columns, columns)

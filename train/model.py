@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -39,6 +40,10 @@ from train.tree import LEAF, Tree, walk_down
 Array = np.ndarray[Any, Any]
 Target = Literal["move", "candidate"]
 Mirror = Literal["augment", "canonical", "off"]
+
+BASE = "models/base"
+"""The tree that comes along, unless there is such a file where one is."""
+_SHIPPED = Path(__file__).parent / BASE
 
 _MAGIC = b"selfplay tree 1\n"
 _MOST_HEADER = 1 << 20
@@ -169,6 +174,8 @@ class Model:
     @classmethod
     def load(cls, path: str) -> Model:
         """Read a model; a file that is none, or is damaged, is refused."""
+        if path == BASE and not Path(path).exists():
+            path = str(_SHIPPED)
         place, name = _place_of(path)
         try:
             data = place.read(name)

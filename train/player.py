@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -11,10 +11,10 @@ import numpy as np
 
 from selfplay.board import Board
 from selfplay.errors import InputError, quoted
-from selfplay.players import Decision, refuse_if_over
+from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.position import Position
 from selfplay.specs import Ask, Kind
-from train.model import Model
+from train.model import BASE, Model
 from train.why import Why
 
 
@@ -27,14 +27,13 @@ def _loaded(path: str) -> Model:
 class TreeOptions:
     """Which tree a `tree` player asks."""
 
-    model: str = ""
-    """The file: a path or a URI."""
+    model: str = field(default=BASE, metadata=HOW)
+    """The file: a path or a URI; the tree that comes along, if not given. Which tree it is, its
+    fingerprint says."""
     fingerprint: str | None = None
     """Of the model that is meant; that of the file, if not given."""
 
     def __post_init__(self) -> None:
-        if not self.model:
-            raise InputError("a tree has a model: tree:PATH")
         if self.fingerprint is None:
             object.__setattr__(self, "fingerprint", _loaded(self.model).fingerprint)
 

@@ -85,17 +85,17 @@ def _choose(console: Console, question: str, choices: Sequence[tuple[str, str]])
 
 def _listed(board: Board) -> list[tuple[str, str]]:
     """The players there are, trained models first, each with a word on its strength."""
-    found = []
-    for path in sorted(MODELS.iterdir()) if MODELS.is_dir() else []:
-        if path.is_file():
-            from train.model import Model
+    from train.model import BASE, Model
 
-            try:
-                model = Model.load(str(path))
-            except InputError:
-                continue
-            if model.board == board:
-                found.append((f"tree:{path}", _strength(model)))
+    found = []
+    mine = sorted(str(path) for path in MODELS.iterdir()) if MODELS.is_dir() else []
+    for path in dict.fromkeys([BASE, *mine]):
+        try:
+            model = Model.load(path)
+        except InputError:  # what lies there may be anything
+            continue
+        if model.board == board:
+            found.append((f"tree:{path}", _strength(model)))
     perfect = [_PERFECT] if board.fits_word else []
     return [*found, *_OTHERS, *perfect]
 

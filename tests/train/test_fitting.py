@@ -10,12 +10,15 @@ import pytest
 
 from selfplay.board import Board
 from selfplay.errors import InputError
+from selfplay.position import Position
+from selfplay.solver import Solver
 from storage.dataset import Dataset
 from storage.spec import Spec
 from tests.storage.made import make_run
 from train.fitting import Recipe, train
 from train.intervals import wilson
 from train.lessons import Lessons, lessons_of
+from train.questions import Questions
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,7 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 @pytest.fixture(scope="module")
 def lessons(run: Dataset) -> Lessons:
-    return lessons_of([run], silent)
+    return lessons_of([run], tell=silent)
 
 
 def as_set(lessons: Lessons) -> set[tuple[int, int, int]]:
@@ -68,7 +71,7 @@ def test_mirror_images(lessons: Lessons) -> None:
 
 def test_a_report_says_how_it_is(run: Dataset) -> None:
     model, report = train([run], Recipe(target="move", features="cells"))
-    assert report.rows == run.positions
+    assert report.rows == len(lessons_of([run]))
     assert report.leaves == model.tree.leaves
     assert report.depth == model.tree.depth
     assert report.train_accuracy > report.test_accuracy + 0.1
@@ -126,3 +129,57 @@ def test_wilsons_interval() -> None:
     assert (round(low, 3), round(high, 3)) == (0.404, 0.596)
     assert wilson(0.0, 10)[0] == 0
     assert wilson(0.0, 0) == (0.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    where = tmp_path_factory.mktemp("solved") / "run"
+    spec = Spec(games=60, shard_games=60, teacher="perfect:scores=off,memory=8", opening="22-30")
+    return make_run(where, spec)
+
+
+def test_every_move_that_keeps_the_value_is_right(solved: Dataset) -> None:
+    lessons = lessons_of([solved], "optimal")
+    solver = Solver(memory=8)
+    assert 50 < len(lessons) < solved.positions / 2
+    for row in range(0, len(lessons), 7):
+        position = Position(Board(), int(lessons.own[row]), int(lessons.mask[row]), None)
+        best = solver.best_moves(position)
+        assert best is not None
+        assert len(best) < len(position.legal_moves)  # else there is nothing to learn
+        assert {c for c in range(7) if lessons.right[row] >> c & 1} == set(best)
+        assert lessons.move[row] == best[0]
+    again = lessons.turned().turned()
+    assert (again.right == lessons.right).all()
+    assert lessons.turned().is_right(6 - lessons.move).all()
+
+
+def test_a_tree_of_optimal_moves_is_right_if_its_move_is_one(solved: Dataset) -> None:
+    model, report = train([solved], Recipe(labels="optimal", min_samples_leaf=1))
+    assert report.train_accuracy > 0.99
+    assert model.parameters["labels"] == "optimal"
+    assert sum(map(sum, report.confusion)) == report.test_rows
+    right = sum(row[k] for k, row in enumerate(report.confusion))
+    assert right / report.test_rows == report.test_accuracy
+
+
+def test_labels_that_do_not_say_what_is_optimal_are_refused(run: Dataset) -> None:
+    with pytest.raises(InputError, match="for target=candidate"):
+        Recipe(labels="optimal", target="move")
+    with pytest.raises(InputError, match="as perfect does"):
+        lessons_of([make_run_of_random(run)], "optimal")
+
+
+def make_run_of_random(run: Dataset) -> Dataset:
+    where = str(run.place.absolute) + "-random"
+    return make_run(where, Spec(games=5, shard_games=5, teacher="random"))
+
+
+def test_what_is_examined_is_not_learned(solved: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = lessons_of([solved])
+    asked = Questions(
+        Board(), before.turned().own[:50], before.turned().mask[:50], np.zeros((50, 7), np.int8)
+    )
+    monkeypatch.setattr(Questions, "load", lambda: asked)
+    after = lessons_of([solved])
+    assert as_set(after) == as_set(before[50:]) - as_set(before[:50])

@@ -24,6 +24,7 @@ from storage.dataset import Dataset
 from tests.object_store import Store
 from tests.storage.made import make_run
 from train.fitting import Recipe, train
+from train.lessons import lessons_of
 from train.model import Model
 
 ROOT = Path(__file__).parent.parent.parent
@@ -233,5 +234,5 @@ def test_the_reasons_are_those_of_the_tree(models: dict[str, Model]) -> None:
 def test_positions_of_other_runs_join(tmp_path: Path, models: dict[str, Model]) -> None:
     other = make_run(tmp_path / "other")
     model, report = train([Dataset(TINY), other], Recipe())
-    assert report.rows == Dataset(TINY).positions + other.positions
+    assert report.rows == len(lessons_of([Dataset(TINY), other]))
     assert len(model.provenance["runs"]) == 2
