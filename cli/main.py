@@ -19,6 +19,7 @@ from cli import (
     evaluate,
     explain,
     generate,
+    improve,
     iris,
     openings,
     play,
@@ -48,6 +49,7 @@ app.command("openings")(openings.openings)
 app.command("generate")(generate.generate)
 app.command("status")(status.status)
 app.command("train")(train.train)
+app.command("improve")(improve.improve)
 app.command("evaluate")(evaluate.evaluate)
 app.command("explain")(explain.explain)
 app.command("iris")(iris.iris)

@@ -12,6 +12,7 @@ from selfplay.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from cli.improvement import Round
     from storage.statistics import Statistics
     from workers.standings import Standing
 
@@ -93,4 +94,29 @@ def draw_rollouts(stones: Sequence[int], rollouts: Sequence[float], title: str, 
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set(title=title, xlabel="stones on the board", ylabel="rollouts a move")
+    figure.savefig(file)
+
+
+def draw_rounds(rounds: Sequence[Round], judge: str, file: Path) -> None:
+    """Mistakes of the trees, and their scores against whom they are measured."""
+    refuse_what_cannot_be_drawn(file)
+    figure = _figure(8, 6)
+    above, below = figure.subplots(2, sharex=True)
+    numbers = [found.number for found in rounds]
+    mistakes = [100 * found.mistakes for found in rounds]
+    reach = [
+        [100 * (found.mistakes - found.interval[0]) for found in rounds],
+        [100 * (found.interval[1] - found.mistakes) for found in rounds],
+    ]
+    above.errorbar(numbers, mistakes, yerr=reach, fmt="o-", capsize=4, color=_BLUE)
+    above.set(ylabel="mistakes, % of contested")
+    above.set_ylim(bottom=0)
+    for name, scores in (
+        ("as first", [100 * found.as_first for found in rounds]),
+        ("as second", [100 * found.as_second for found in rounds]),
+    ):
+        below.plot(numbers, scores, "o-", label=name)
+    below.set(xlabel="round", ylabel=f"score against {judge}, %")
+    below.set_ylim(0, 100)
+    below.legend()
     figure.savefig(file)

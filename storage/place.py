@@ -61,6 +61,15 @@ class Place:
         """What names this place in any process."""
         return self.uri if self.folder is None else str(self.folder.absolute())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is there, or no such place yet."""
+        if self.folder is None:
+            return not self.files("")
+        if self.folder.is_dir():
+            return not any(self.folder.iterdir())
+        return not self.folder.exists()
+
     def full(self, name: str) -> str:
         """The path of a file, as `filesystem` has it."""
         return f"{self.path}/{name}"

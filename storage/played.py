@@ -23,10 +23,7 @@ def refuse_if_taken(place: Place) -> None:
     """Such a run is written once, to a place where nothing is."""
     if Description.read(place) is not None:
         raise InputError(f"{place} holds a run: keep these games in a new place")
-    folder = place.folder
-    if folder is None or not folder.exists():
-        return
-    if not folder.is_dir() or any(folder.iterdir()):
+    if not place.is_empty:
         raise InputError(f"{place} is not empty: keep these games in a new place")
 
 

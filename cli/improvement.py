@@ -1,0 +1,260 @@
+"""Teaching a tree on its own mistakes, round by round.
+
+A round lets the tree of the round before play, has a teacher label what it got into, and grows a
+new tree of all that was labelled so far. All that a round makes stands in files of the folder, and
+what stands there is not made again:
+
+    improve.json       what all rounds have in common
+    runs/03-1          the games of round 3 against the second rival
+    models/03          the tree of round 3
+    rounds.json        what came of each round
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from selfplay.board import Board
+from selfplay.errors import InputError
+from storage.dataset import Dataset
+from storage.place import Place
+from workers.jobs import JobError
+
+if TYPE_CHECKING:
+    from train.fitting import Recipe
+    from workers.jobs import Executor
+
+SETTINGS, ROUNDS = "improve.json", "rounds.json"
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is, and of how much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What all rounds have in common."""
+
+    teacher: str
+    rivals: tuple[str, ...]
+    """Against whom the tree plays; "self" is the tree."""
+    games: int
+    """Of a round, over all rivals."""
+    opening: str
+    noise: float
+    seed: int
+    board: str
+    connect: int
+    base: tuple[str, ...]
+    """The fingerprints of runs that are learned from as well."""
+    recipe: dict[str, Any]
+    judge: str
+    """Against whom the trees are measured."""
+    judge_games: int
+    judge_opening: str
+
+    def as_json(self) -> bytes:
+        return json.dumps(asdict(self), indent=2).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What came of a round."""
+
+    number: int
+    games: int
+    """Of this round."""
+    positions: int
+    """Learned from, those of all rounds so far."""
+    leaves: int
+    mistakes: float
+    """In contested positions of the examination."""
+    interval: tuple[float, float]
+    as_first: float
+    """The score against the judge."""
+    as_second: float
+    model: str
+    """Its fingerprint."""
+
+
+@dataclass
+class Improvement:
+    """The rounds in a folder."""
+
+    folder: str
+    settings: Settings
+    base: Sequence[Dataset]
+    recipe: Recipe
+    executor: Executor
+    stop: Callable[[], bool]
+    tell: Tell
+    place: Place = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.place = Place(self.folder)
+        try:
+            there = json.loads(self.place.read(SETTINGS))
+        except FileNotFoundError:
+            if not self.place.is_empty:
+                raise InputError(f"{self.place} is not empty: choose a new folder") from None
+            return
+        mine = json.loads(self.settings.as_json())
+        for name, value in mine.items():
+            if there.get(name) != value:
+                raise InputError(
+                    f"{self.place} was begun with {name} {there.get(name)!r}, not {value!r}"
+                )
+
+    def model(self, number: int) -> str:
+        """Where the tree of a round is."""
+        return f"{self.place.absolute}/models/{number:02d}"
+
+    def rounds(self, count: int) -> Iterator[Round]:
+        """Those that are there, then those that are still to be made."""
+        self.place.write(SETTINGS, self.settings.as_json())
+        done = self._done()
+        for number in range(count):
+            if number == len(done):
+                done.append(self._round(number))
+                lines = [json.dumps(asdict(found)) for found in done]
+                self.place.write(ROUNDS, ("\n".join(lines) + "\n").encode())
+            yield done[number]
+
+    def _done(self) -> list[Round]:
+        try:
+            lines = self.place.read(ROUNDS).decode().splitlines()
+        except FileNotFoundError:
+            return []
+        return [Round(**json.loads(line)) for line in lines]
+
+    def _round(self, number: int) -> Round:
+        runs = [self._played(number, rival) for rival in self._rivals(number)]
+        earlier = [
+            Dataset(self._run(before, rival))
+            for before in range(number)
+            for rival in self._rivals(before)
+        ]
+        datasets = [*self.base, *earlier, *runs]
+        positions = sum(dataset.positions for dataset in datasets)
+        model = self._grown(number, datasets)
+        exam = self._examined(number)
+        first, second = self._measured(number)
+        return Round(
+            number,
+            sum(dataset.games for dataset in runs),
+            positions,
+            model.tree.leaves,
+            exam.mistake_rate,
+            exam.interval,
+            first,
+            second,
+            model.fingerprint,
+        )
+
+    def _rivals(self, number: int) -> range:
+        """Which rivals are met in a round: in the first there is no tree to play, but base runs
+        to begin with, if any."""
+        return range(0 if number == 0 and self.base else len(self.settings.rivals))
+
+    def _run(self, number: int, rival: int) -> str:
+        return f"{self.place.absolute}/runs/{number:02d}-{rival}"
+
+    def _played(self, number: int, rival: int) -> Dataset:
+        """The games of a round against one rival."""
+        from workers.generation import Progress, generate
+        from workers.plan import plan
+
+        settings = self.settings
+        against = settings.rivals[rival]
+        explorer = f"tree:{self.model(number - 1)}" if number else FIRST_EXPLORER
+        options = {
+            "games": max(1, settings.games // len(settings.rivals)),
+            "teacher": settings.teacher,
+            "explorer": explorer,
+            "rival": None if against == "self" else against,
+            "opening": settings.opening,
+            "noise": settings.noise,
+            "seed": settings.seed + 100 * number + rival,
+            "board": settings.board,
+            "connect": settings.connect,
+            "shard_games": SHARD_GAMES,
+        }
+        todo = plan(Place(self._run(number, rival)), options)
+        if todo.missing:
+            todo.begin()
+            progress = Progress.of(todo)
+            what = f"round {number}: games against {against}"
+            self.tell(what, progress.games, progress.games_total)
+            for progress in generate(todo, self.executor, self.stop):
+                self.tell(what, progress.games, progress.games_total)
+            self._refuse_to_go_on_with(progress.failed, progress.is_complete)
+        return Dataset(todo.place)
+
+    def _grown(self, number: int, datasets: list[Dataset]) -> Any:
+        from train.fitting import train
+        from train.model import Model
+
+        try:
+            return Model.load(self.model(number))
+        except InputError:
+            pass
+        model, _ = train(
+            datasets, self.recipe, lambda what, *far: self.tell(f"round {number}: {what}", *far)
+        )
+        model.save(self.model(number))
+        self._refuse_to_go_on_with([], is_complete=not self.stop())
+        return model
+
+    def _examined(self, number: int) -> Any:
+        from selfplay.specs import PlayerSpec
+        from train.exam import examine
+        from train.questions import Questions
+
+        questions = Questions.load()
+        board = Board.parse(self.settings.board, self.settings.connect)
+        if questions.board != board:
+            raise InputError(f"the examination is for {questions.board}, not for {board}")
+        name = f"tree:{self.model(number)}"
+        player = PlayerSpec.parse(name).build(board)
+        return examine(name, player, questions).all
+
+    def _measured(self, number: int) -> tuple[float, float]:
+        """The score against the judge, as first and as second player."""
+        from selfplay.openings import parse_openings
+        from workers.standings import standings
+        from workers.tournament import Progress, Tournament, play
+
+        settings = self.settings
+        board = Board.parse(settings.board, settings.connect)
+        tournament = Tournament.of(
+            [f"tree:{self.model(number)}", settings.judge],
+            board,
+            parse_openings(settings.judge_opening, board),
+            settings.judge_games,
+            settings.seed,
+        )
+        tournament.build()
+        progress = Progress(tournament.games)
+        what = f"round {number}: games against {settings.judge}"
+        for progress in play(tournament, self.executor, self.stop):
+            self.tell(what, progress.games, progress.games_total)
+        self._refuse_to_go_on_with(progress.failed, progress.is_complete)
+        (pair,) = standings(tournament, progress.results).pairs
+        return (
+            pair.a_first.points / pair.a_first.games,
+            pair.a_second.points / pair.a_second.games,
+        )
+
+    def _refuse_to_go_on_with(self, failed: Sequence[Any], is_complete: bool) -> None:
+        if failed and not self.stop():
+            raise JobError(failed[0].reason)
+        if not is_complete:
+            raise KeyboardInterrupt
+
+
+FIRST_EXPLORER = "mcts:1000"
+"""Who plays in the first round, if there is nothing to learn from."""
+SHARD_GAMES = 10
+"""Games of a perfect teacher take seconds: small shards keep all workers busy to the end."""

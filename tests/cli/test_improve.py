@@ -1,0 +1,78 @@
+"""Rounds of improvement: each builds on the one before, and none is made twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from storage.dataset import Dataset
+from tests.cli.command import ROOT, SELFPLAY, json_lines, run
+from train.model import Model
+
+SMALL = [
+    "--games=12", "--judge=random", "--judge-games=4", "--opening=18-24", "--rival=greedy",
+    "--rival=self", "--workers=0", "--json", "--min-samples-leaf=5",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, object]]]:
+    folder = tmp_path_factory.mktemp("improved")
+    done = run("improve", "here", "--rounds=3", *SMALL, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder / "here", json_lines(done.stdout)
+
+
+def test_a_round_learns_from_all_before(rounds: tuple[Path, list[dict[str, object]]]) -> None:
+    folder, lines = rounds
+    assert [line["round"] for line in lines] == [0, 1, 2]
+    models = [Model.load(str(folder / "models" / f"{number:02d}")) for number in range(3)]
+    assert [line["model"] for line in lines] == [model.fingerprint for model in models]
+    assert [len(model.provenance["runs"]) for model in models] == [2, 4, 6]
+    latest = Dataset(str(folder / "runs" / "02-0"))
+    assert latest.spec is not None
+    assert models[1].fingerprint in (latest.spec.explorer or "")
+    assert (latest.spec.rival, latest.spec.opening) == ("greedy", "18-24")
+    assert Dataset(str(folder / "runs" / "02-1")).spec.rival is None  # type: ignore[union-attr]
+
+
+def test_the_same_command_goes_on(
+    rounds: tuple[Path, list[dict[str, object]]], tmp_path: Path
+) -> None:
+    folder, lines = rounds
+    again = run("improve", "here", "--rounds=3", *SMALL, cwd=folder.parent)
+    assert json_lines(again.stdout) == lines
+    # Elsewhere, stopped where it hurts: what comes of it is the same.
+    process = subprocess.Popen(
+        [*SELFPLAY, "improve", "there", "--rounds=3", *SMALL],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "there" / "runs" / "01-0" / "shards").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on" in errors
+    after = run("improve", "there", "--rounds=3", *SMALL, cwd=tmp_path)
+    assert json_lines(after.stdout) == lines
+
+
+def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]) -> None:
+    folder, _ = rounds
+    other = run("improve", "here", "--rounds=3", *SMALL, "--noise=0.5", cwd=folder.parent)
+    assert (other.returncode, other.stdout) == (2, "")
+    assert "was begun with noise 0.03, not 0.5" in other.stderr
+    taken = run("improve", ".", "--rounds=1", *SMALL, cwd=folder.parent)
+    assert "is not empty" in taken.stderr
+    odd = run("improve", "odd", "--judge-games=3", cwd=folder.parent)
+    assert "an even number" in odd.stderr
