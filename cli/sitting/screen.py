@@ -114,9 +114,10 @@ class Screen:
         self._doing = lambda: text
 
     def _draw(self) -> RenderableType:
-        return Text() if self._scene is None else self._drawn(self._scene)
+        return Text() if self._scene is None else self.drawn(self._scene)
 
-    def _drawn(self, scene: Scene) -> RenderableType:
+    def drawn(self, scene: Scene) -> RenderableType:
+        """All of what is to be seen."""
         pen = Pen.of(self._console)
         can_choose = scene.may_choose and scene.look_at is None and not self._doing
         cursor = self._cursor if can_choose and not scene.position.is_over else None
