@@ -94,7 +94,7 @@ def play(
         if seats is None:
             return
     else:
-        seats = Seat.of(x or "human"), Seat.of(o or "tree")
+        seats = Seat.of(x or "human"), Seat.of(o or _usual_opponent(geometry))
     if start is not None:
         begin = Position.parse(start, geometry)
         if begin.is_over:
@@ -103,6 +103,11 @@ def play(
         begin = parse_openings(opening or "0", geometry).opening(seed, 0)
     game = Game(begin, seats, seed)
     sit(geometry, lambda sitting: sitting.play(game))
+
+
+def _usual_opponent(board: Board) -> str:
+    """The tree that comes along, where it can play."""
+    return "tree" if board == Board() else "mcts"
 
 
 def _is_interactive(out: Console) -> bool:
