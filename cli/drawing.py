@@ -21,7 +21,8 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def console() -> Console:
     """Where to draw. Colours vanish with NO_COLOR and where no terminal looks on."""
-    return Console(highlight=False, soft_wrap=True)
+    # What people name things is shown as it is, brackets and colons too.
+    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def board_text(position: Position, *, last: int | None = None) -> Text:
@@ -57,6 +58,14 @@ def has_unicode(console: Console) -> bool:
     return (
         console.encoding.lower().replace("-", "").startswith("utf") and not console.legacy_windows
     )
+
+
+_ASCII = str.maketrans({"←": "<", "→": ">", "↑": "^", "↓": "v"})
+
+
+def in_plain(text: str, console: Console) -> str:
+    """The names of keys, where there is nothing but ASCII."""
+    return text if has_unicode(console) else text.translate(_ASCII)
 
 
 def decision_table(decision: Decision, target: Console, width: int = 24) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,9 +39,19 @@ def improve(
         list[str] | None,
         typer.Option("--with", metavar="RUN", help="Learn from this run as well."),
     ] = None,
+    features: Annotated[
+        str, typer.Option("--features", help="What the tree sees, as in `train`.")
+    ] = "foresight",
+    stages: Annotated[
+        str, typer.Option("--stages", help="Rows in a leaf by stones, as in `train`.")
+    ] = "",
+    emphasis: Annotated[
+        str,
+        typer.Option("--emphasis", help="9:30,42:2: how often rows of rounds count, by stones."),
+    ] = "",
     min_samples_leaf: Annotated[
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
-    ] = 20,
+    ] = 50,
     judge: Annotated[
         str, typer.Option("--judge", metavar="PLAYER", help="Who the trees are measured against.")
     ] = "mcts:10000",
@@ -64,13 +75,14 @@ def improve(
 
     Example: selfplay improve better --rounds 1 --games 6 --judge-games 4 --workers 0
     """
-    from cli.improvement import Improvement, Settings
+    from cli.improvement import STOPPING, Improvement, Settings
     from cli.players import announce_compilation
     from cli.progress import phases
     from selfplay.board import Board
     from selfplay.specs import PlayerSpec
     from storage.dataset import Dataset
     from train.fitting import Recipe
+    from train.lessons import parse_emphasis
     from workers.stopping import Stop
 
     refuse_both(workers, address)
@@ -85,7 +97,14 @@ def improve(
     if judge_games < 2 or judge_games % 2:
         raise InputError(f"judge-games is an even number from 2 up, not {judge_games}")
     datasets = [Dataset(run) for run in base or ()]
-    recipe = Recipe(labels="optimal", min_samples_leaf=min_samples_leaf)
+    taught = {
+        "features": features,
+        "labels": "optimal",
+        "stages": stages,
+        "min_samples_leaf": min_samples_leaf,
+    }
+    parse_emphasis(emphasis)
+    recipe = Recipe(**taught)  # type: ignore[arg-type]
     settings = Settings(
         teacher=teacher,
         rivals=names,
@@ -96,16 +115,21 @@ def improve(
         board=geometry.size,
         connect=geometry.connect,
         base=tuple(dataset.fingerprint for dataset in datasets),
-        recipe={"labels": "optimal", "min_samples_leaf": min_samples_leaf},
+        recipe=taught,
+        emphasis=emphasis,
         judge=judge,
         judge_games=judge_games,
         judge_opening=judge_opening,
     )
     announce_compilation(geometry)
     stop, executor = Stop(), executor_of(workers, address)
+
+    def say_stopping() -> None:
+        print(STOPPING, file=sys.stderr, flush=True)
+
     found: list[Round] = []
     try:
-        with phases() as tell, executor.start(), stop.listening(lambda: None):
+        with phases() as tell, executor.start(), stop.listening(say_stopping):
             course = Improvement(folder, settings, datasets, recipe, executor, stop, tell)
             if not as_json:
                 print(HEADER, flush=True)

@@ -7,7 +7,7 @@ what stands there is not made again:
     improve.json       what all rounds have in common
     runs/03-1          the games of round 3 against the second rival
     models/03          the tree of round 3
-    rounds.json        what came of each round
+    rounds.jsonl       what came of each round
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 from selfplay.board import Board
 from selfplay.errors import InputError
+from selfplay.seeding import derive
 from storage.dataset import Dataset
 from storage.place import Place
+from storage.spec import Spec
+from train.questions import Questions
 from workers.jobs import JobError
 
 if TYPE_CHECKING:
     from train.fitting import Recipe
     from workers.jobs import Executor
 
-SETTINGS, ROUNDS = "improve.json", "rounds.json"
+SETTINGS, ROUNDS = "improve.json", "rounds.jsonl"
+STOPPING = "finishing what is in work; Ctrl-C once more ends at once"
 
 Tell = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is, and of how much."""
@@ -50,6 +54,8 @@ class Settings:
     base: tuple[str, ...]
     """The fingerprints of runs that are learned from as well."""
     recipe: dict[str, Any]
+    emphasis: str
+    """How often the rows of the rounds count."""
     judge: str
     """Against whom the trees are measured."""
     judge_games: int
@@ -94,18 +100,48 @@ class Improvement:
 
     def __post_init__(self) -> None:
         self.place = Place(self.folder)
-        try:
-            there = json.loads(self.place.read(SETTINGS))
-        except FileNotFoundError:
-            if not self.place.is_empty:
-                raise InputError(f"{self.place} is not empty: choose a new folder") from None
+        self._refuse_what_cannot_be()
+        if self.place.is_empty:
             return
-        mine = json.loads(self.settings.as_json())
-        for name, value in mine.items():
-            if there.get(name) != value:
+        there = self._read(SETTINGS)
+        if there is None:
+            raise InputError(f"{self.place} is not empty: choose a new folder")
+        for name, value in json.loads(self.settings.as_json()).items():
+            if there[0].get(name) != value:
                 raise InputError(
-                    f"{self.place} was begun with {name} {there.get(name)!r}, not {value!r}"
+                    f"{self.place} was begun with {name} {there[0].get(name)!r}, not {value!r}"
                 )
+
+    def _refuse_what_cannot_be(self) -> None:
+        """Before anything is written: a folder is begun with its settings for good."""
+        if "," in self.place.absolute:
+            raise InputError(f"{self.place} has a comma, which has a meaning of its own in players")
+        if not self.place.may_be_written:
+            raise InputError(f"nothing can be written to {self.place}")
+        if Questions.load().board != self._board:
+            raise InputError(f"the examination is for {Questions.load().board}, not {self._board}")
+        for dataset in self.base:
+            if dataset.board != self._board:
+                raise InputError(f"{dataset.place} is of {dataset.board}, not of {self._board}")
+        for rival in range(len(self.settings.rivals)):
+            Spec.of(self._options(0, rival))
+        self._tournament("centre" if self.settings.judge == "random" else "random").build()
+
+    @property
+    def _board(self) -> Board:
+        return Board.parse(self.settings.board, self.settings.connect)
+
+    def _read(self, name: str) -> list[dict[str, Any]] | None:
+        """What a file of the folder says; None if there is none."""
+        try:
+            text = self.place.read(name).decode()
+            return (
+                [json.loads(text)] if name == SETTINGS else list(map(json.loads, text.splitlines()))
+            )
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            raise InputError(f"{self.place}/{name} is damaged") from None
 
     def model(self, number: int) -> str:
         """Where the tree of a round is."""
@@ -123,11 +159,7 @@ class Improvement:
             yield done[number]
 
     def _done(self) -> list[Round]:
-        try:
-            lines = self.place.read(ROUNDS).decode().splitlines()
-        except FileNotFoundError:
-            return []
-        return [Round(**json.loads(line)) for line in lines]
+        return [Round(**found) for found in self._read(ROUNDS) or ()]
 
     def _round(self, number: int) -> Round:
         runs = [self._played(number, rival) for rival in self._rivals(number)]
@@ -161,26 +193,30 @@ class Improvement:
     def _run(self, number: int, rival: int) -> str:
         return f"{self.place.absolute}/runs/{number:02d}-{rival}"
 
+    def _options(self, number: int, rival: int) -> dict[str, Any]:
+        """The spec of a run of a round."""
+        settings = self.settings
+        against = settings.rivals[rival]
+        return {
+            "games": max(1, settings.games // len(settings.rivals)),
+            "teacher": settings.teacher,
+            "explorer": f"tree:{self.model(number - 1)}" if number else FIRST_EXPLORER,
+            "rival": None if against == "self" else against,
+            "opening": settings.opening,
+            "noise": settings.noise,
+            "seed": derive(settings.seed, "round", number, rival) % _MOST_SEED,
+            "board": settings.board,
+            "connect": settings.connect,
+            "shard_games": SHARD_GAMES,
+        }
+
     def _played(self, number: int, rival: int) -> Dataset:
         """The games of a round against one rival."""
         from workers.generation import Progress, generate
         from workers.plan import plan
 
-        settings = self.settings
-        against = settings.rivals[rival]
-        explorer = f"tree:{self.model(number - 1)}" if number else FIRST_EXPLORER
-        options = {
-            "games": max(1, settings.games // len(settings.rivals)),
-            "teacher": settings.teacher,
-            "explorer": explorer,
-            "rival": None if against == "self" else against,
-            "opening": settings.opening,
-            "noise": settings.noise,
-            "seed": settings.seed + 100 * number + rival,
-            "board": settings.board,
-            "connect": settings.connect,
-            "shard_games": SHARD_GAMES,
-        }
+        options = self._options(number, rival)
+        against = self.settings.rivals[rival]
         todo = plan(Place(self._run(number, rival)), options)
         if todo.missing:
             todo.begin()
@@ -194,14 +230,19 @@ class Improvement:
 
     def _grown(self, number: int, datasets: list[Dataset]) -> Any:
         from train.fitting import train
+        from train.lessons import parse_emphasis
         from train.model import Model
 
         try:
             return Model.load(self.model(number))
         except InputError:
             pass
+        own = parse_emphasis(self.settings.emphasis)
         model, _ = train(
-            datasets, self.recipe, lambda what, *far: self.tell(f"round {number}: {what}", *far)
+            datasets,
+            self.recipe,
+            lambda what, *far: self.tell(f"round {number}: {what}", *far),
+            emphases=[*([()] * len(self.base)), *([own] * (len(datasets) - len(self.base)))],
         )
         model.save(self.model(number))
         self._refuse_to_go_on_with([], is_complete=not self.stop())
@@ -210,38 +251,41 @@ class Improvement:
     def _examined(self, number: int) -> Any:
         from selfplay.specs import PlayerSpec
         from train.exam import examine
-        from train.questions import Questions
 
-        questions = Questions.load()
-        board = Board.parse(self.settings.board, self.settings.connect)
-        if questions.board != board:
-            raise InputError(f"the examination is for {questions.board}, not for {board}")
         name = f"tree:{self.model(number)}"
-        player = PlayerSpec.parse(name).build(board)
-        return examine(name, player, questions).all
+        player = PlayerSpec.parse(name).build(self._board)
+        return examine(name, player, Questions.load()).all
 
-    def _measured(self, number: int) -> tuple[float, float]:
-        """The score against the judge, as first and as second player."""
+    def _tournament(self, player: str) -> Any:
+        """Against the judge: the same openings in every round, so that rounds can be compared."""
         from selfplay.openings import parse_openings
-        from workers.standings import standings
-        from workers.tournament import Progress, Tournament, play
+        from workers.tournament import Tournament
 
         settings = self.settings
-        board = Board.parse(settings.board, settings.connect)
-        tournament = Tournament.of(
-            [f"tree:{self.model(number)}", settings.judge],
-            board,
-            parse_openings(settings.judge_opening, board),
+        return Tournament.of(
+            [player, settings.judge],
+            self._board,
+            parse_openings(settings.judge_opening, self._board),
             settings.judge_games,
             settings.seed,
         )
+
+    def _measured(self, number: int) -> tuple[float, float]:
+        """The score against the judge, as first and as second player."""
+        from workers.standings import standings
+        from workers.tournament import Progress, play
+
+        tournament = self._tournament(f"tree:{self.model(number)}")
         tournament.build()
         progress = Progress(tournament.games)
-        what = f"round {number}: games against {settings.judge}"
+        what = f"round {number}: games against {self.settings.judge}"
         for progress in play(tournament, self.executor, self.stop):
             self.tell(what, progress.games, progress.games_total)
         self._refuse_to_go_on_with(progress.failed, progress.is_complete)
         (pair,) = standings(tournament, progress.results).pairs
+        if pair.forfeits:
+            forfeits = [result.forfeit for result in progress.results if result.forfeit]
+            raise JobError(f"{pair.forfeits} games were forfeited: {forfeits[0].reason}")
         return (
             pair.a_first.points / pair.a_first.games,
             pair.a_second.points / pair.a_second.games,
@@ -256,5 +300,6 @@ class Improvement:
 
 FIRST_EXPLORER = "mcts:1000"
 """Who plays in the first round, if there is nothing to learn from."""
+_MOST_SEED = 1_000_000_000
 SHARD_GAMES = 10
 """Games of a perfect teacher take seconds: small shards keep all workers busy to the end."""

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
@@ -90,6 +91,9 @@ def run() -> NoReturn:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever called
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a sign that cannot be shown is no reason to fail
+            stream.reconfigure(errors="replace")
     debug = "--debug" in sys.argv[1:2]
     try:
         code = app(prog_name="selfplay", standalone_mode=False)

@@ -46,7 +46,8 @@ def play(
         typer.Option("--hints", metavar="PLAYER", help="Whom h asks; mcts:10000, if not given."),
     ] = None,
     delay: Annotated[
-        float, typer.Option("--delay", min=0, help="Seconds between moves, if players play.")
+        float,
+        typer.Option("--delay", min=0, max=3600, help="Seconds between moves, if players play."),
     ] = 0.0,
     save: Annotated[
         Path, typer.Option("--save", metavar="FILE", help="Where s puts games, a line each.")
@@ -74,6 +75,8 @@ def play(
     from selfplay.position import Position
 
     geometry = Board.parse(board, connect)
+    if replay is not None and (x, o, start, opening) != (None,) * 4:
+        raise InputError("--replay looks at games that were played: without --x, --o, --from")
     if start is not None and opening is not None:
         raise InputError("a game begins with an opening or from a position, not both")
     if record is not None:
@@ -128,17 +131,22 @@ def _sit(
     from rich.console import Console
 
     from cli.players import announce_compilation
-    from cli.sitting.game import Players
+    from cli.sitting.game import Players, Seat
     from cli.sitting.judge import Judge
     from cli.sitting.lines import Lines
     from cli.sitting.records import keep_as_run
     from cli.sitting.screen import Screen
     from cli.sitting.sitting import Sitting
-    from selfplay.specs import PlayerSpec
 
     if hints is not None:
-        PlayerSpec.parse(hints)  # what is wrong with it is said at once
-    view = Screen(Console(highlight=False)) if _is_interactive(out) else Lines(out)
+        Seat.of(hints)  # what is wrong with it is said at once
+        if Seat.of(hints).is_person:
+            raise InputError("hints come from players that play by themselves: not human")
+    view = (
+        Screen(Console(highlight=False, markup=False, emoji=False))
+        if _is_interactive(out)
+        else Lines(out)
+    )
     if isinstance(view, Screen) and not view.has_room(board):
         print("the window is too small for this board: line by line, then", file=sys.stderr)
         view = Lines(out)
@@ -151,13 +159,13 @@ def _sit(
     try:
         with view if isinstance(view, Screen) else nullcontext():
             what(sitting)
+        for game in [game for game in sitting.games if game.moves][-1:]:
+            _farewell(out, game, isinstance(view, Screen))
     except KeyboardInterrupt:
         raise StoppedError(_how_to_go_on(sitting)) from None
     finally:
         if record is not None:
             out.print(keep_as_run(games or sitting.games, record))
-    for game in [game for game in sitting.games if game.moves][-1:]:
-        _farewell(out, game, isinstance(view, Screen))
 
 
 def _farewell(out: Console, game: Game, was_on_screen: bool) -> None:

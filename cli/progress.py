@@ -38,7 +38,10 @@ def phases() -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("to go"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # Results pass above the bar, if both are at a terminal, and by it into files and pipes.
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    beside = sys.stdout.isatty()
+    with Progress(*columns, console=console, transient=True, redirect_stdout=beside) as bar:
         task = bar.add_task("", total=None)
         doing = ""
 

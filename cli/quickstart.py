@@ -8,11 +8,12 @@ from pathlib import Path
 from time import perf_counter
 
 RUN, MODEL = "runs/quickstart", "models/quickstart"
+GAMES = 600
 
 STEPS = (
     (
         "Games, played and labelled by a search on all cores of this machine",
-        f"generate {RUN} --games 600 --teacher mcts:3000 --opening 0-16 --seed 1",
+        f"generate {RUN} --games {GAMES} --teacher mcts:3000 --opening 0-16 --seed 1",
     ),
     ("A decision tree, grown of them", f"train {RUN} --out {MODEL}"),
     (
@@ -37,6 +38,8 @@ def quickstart() -> None:
 
     begun = perf_counter()
     for number, (title, command) in enumerate(STEPS, 1):
+        if command.startswith("generate") and _has_more():
+            command = f"generate {RUN}"
         print(f"{number}. {title}\n\n   $ selfplay {command}\n", flush=True)
         if command.startswith("train") and _is_grown():
             print(f"{MODEL} is there, and of this very run", flush=True)
@@ -48,6 +51,15 @@ def quickstart() -> None:
     print(f"   $ selfplay play --o tree:{MODEL}        against the tree of this run")
     print("   $ selfplay play --o tree                     against the one that comes along")
     print(f"   $ selfplay generate {RUN} --games 5000   more of the same data")
+
+
+def _has_more() -> bool:
+    """Whether the run was extended meanwhile, as is said at the end."""
+    from storage.description import Description
+    from storage.place import Place
+
+    there = Description.read(Place(RUN))
+    return there is not None and there.games > GAMES
 
 
 def _is_grown() -> bool:

@@ -19,7 +19,7 @@ def reasons(why: Why, most: int | None = None) -> list[str]:
         path = path[left_out:]
     lines = [f"column {why.move + 1}: {share:.0%} speaks for it, because"]
     if left_out:
-        lines.append(f"  … {left_out} things more, and")
+        lines.append(f"  {left_out} things more, and")
     lines += [f"  {line}" for line in path]
     names = wording_of(why.model).classes
     counts = ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)

@@ -29,7 +29,7 @@ def train(
         typer.Option("--labels", help="Right is the teacher's move, or optimal: each as good."),
     ] = "teacher",
     features: Annotated[
-        str, typer.Option("--features", help="tactics or cells, of a tree of moves.")
+        str, typer.Option("--features", help="tactics or cells; or foresight, of candidates.")
     ] = "tactics",
     perspective: Annotated[
         str, typer.Option("--perspective", help="Cells of the mover, or absolute.")
@@ -49,6 +49,9 @@ def train(
     min_samples_leaf: Annotated[
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
     ] = 20,
+    stages: Annotated[
+        str, typer.Option("--stages", help="5:1,13:50: up to 5 stones a row in a leaf, …")
+    ] = "",
     min_gain: Annotated[
         float, typer.Option("--min-gain", help="What a question has to tell, in bits.")
     ] = 0.0,
@@ -96,6 +99,7 @@ def train(
         "split": split,
         "max_depth": max_depth,
         "min_samples_leaf": min_samples_leaf,
+        "stages": stages,
         "min_gain": min_gain,
         "max_leaves": max_leaves,
         "prune": prune,

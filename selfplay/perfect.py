@@ -14,6 +14,8 @@ from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 from selfplay.solver import Limit, Solver, complete, sign, strongest_of
 
+_MOST_KNOWN = 100_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerfectOptions:
@@ -43,6 +45,8 @@ class PerfectPlayer:
         self._limit = Limit(seconds=options.seconds)
         self._judge = self._solver.scores if options.scores else self._solver.values
         self._has_scores = options.scores
+        self._known: dict[int, tuple[int | None, ...]] = {}
+        """Games begin alike: what was asked before is not searched again."""
         self._seed = 0
         self._nodes_before = 0
 
@@ -55,11 +59,15 @@ class PerfectPlayer:
     def decide(self, position: Position) -> Decision:
         start = perf_counter()
         self._nodes_before = self._solver.nodes
-        known = complete(position, self._judge(position, self._limit))
+        known = self._known.get(position.key()) or complete(
+            position, self._judge(position, self._limit)
+        )
         if known is None:
             raise InputError(
                 f"perfect could not solve {position} in {self._limit.seconds:g} s: give it more"
             )
+        if len(self._known) < _MOST_KNOWN:
+            self._known[position.key()] = known
         values = tuple(None if score is None else sign(score) for score in known)
         stream = Stream(derive(self._seed, position.key()))
         return Decision(

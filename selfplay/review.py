@@ -50,8 +50,8 @@ def review(
     # From the end: what is found there helps with what comes before.
     for done, (position, move) in enumerate(list(zip(positions, moves, strict=True))[::-1], 1):
         # One that takes long must not use up the time of all.
-        limit = Limit(seconds=max(0.001, (end - perf_counter()) / 2))
-        values = _values(position, move, solver, limit)
+        now = perf_counter()
+        values = _values(position, move, solver, now + max(0.001, (end - now) / 3))
         if values is None:
             unjudged.append(position.ply + 1)
         elif values[move] < (best := max(values.values())):
@@ -62,15 +62,20 @@ def review(
     return Review(tuple(mistakes[::-1]), tuple(unjudged[::-1]))
 
 
-def _values(position: Position, move: int, solver: Solver, limit: Limit) -> dict[int, int] | None:
-    """What this move is worth, and the others too unless it is as good as any."""
-    best = solver.value(position, limit)
-    after = solver.value(position.play(move), limit)
+def _values(position: Position, move: int, solver: Solver, end: float) -> dict[int, int] | None:
+    """What this move is worth, and the others too unless it is as good as any; if it is known
+    in time."""
+
+    def left() -> Limit:
+        return Limit(seconds=max(0.001, end - perf_counter()))
+
+    best = solver.value(position, left())
+    after = None if best is None else solver.value(position.play(move), left())
     if best is None or after is None:
         return None
     if -after == best:
         return {move: best}
-    values = solver.values(position, limit)
+    values = solver.values(position, left())
     if any(values[column] is None for column in position.legal_moves):
         return None
     return {column: value for column, value in enumerate(values) if value is not None}

@@ -70,6 +70,15 @@ class Place:
             return not any(self.folder.iterdir())
         return not self.folder.exists()
 
+    @property
+    def may_be_written(self) -> bool:
+        """Whether it looks as if; of an object store nobody knows before it is tried."""
+        if self.folder is None:
+            return True
+        folders = self.folder, *self.folder.absolute().parents
+        there = next(folder for folder in folders if folder.exists())
+        return there.is_dir() and os.access(there, os.W_OK)
+
     def full(self, name: str) -> str:
         """The path of a file, as `filesystem` has it."""
         return f"{self.path}/{name}"

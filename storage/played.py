@@ -25,6 +25,8 @@ def refuse_if_taken(place: Place) -> None:
         raise InputError(f"{place} holds a run: keep these games in a new place")
     if not place.is_empty:
         raise InputError(f"{place} is not empty: keep these games in a new place")
+    if not place.may_be_written:
+        raise InputError(f"nothing can be written to {place}")
 
 
 def keep_games(

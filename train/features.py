@@ -6,9 +6,10 @@ them out, for training and for play. Two sets see a position as a whole:
     cells     what is in every cell
     tactics   the same, and for every column what a player sees there
 
-and one sees a position and a move in it, which is what a tree of candidates asks about:
+and two see a position and a move in it, which is what a tree of candidates asks about:
 
     move      what a player sees in that column, and beside it
+    foresight what a strong player sees in the move, and how it compares with others (`sights.py`)
 """
 
 from __future__ import annotations
@@ -20,21 +21,22 @@ import numpy as np
 
 from selfplay.bits import population
 from selfplay.board import Board, next_cells, winning_cells
-from selfplay.compiled import board_constant, inline, kernel
+from selfplay.compiled import inline, kernel
 from selfplay.errors import InputError
-from selfplay.evaluations import all_runs
 from selfplay.words import safe_stones
+from train.sights import OF_MOVE, survey_all
 
 Array = np.ndarray[Any, Any]
 Perspective = Literal["mover", "absolute"]
 
-VERSION = 1
+VERSION = 2
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
-CELLS, TACTICS, MOVE = range(3)
-_KINDS = {"cells": CELLS, "tactics": TACTICS, "move": MOVE}
+CELLS, TACTICS, MOVE, FORESIGHT = range(4)
+_KINDS = {"cells": CELLS, "tactics": TACTICS, "move": MOVE, "foresight": FORESIGHT}
+SetName = Literal["cells", "tactics", "move", "foresight"]
 
 # A question about one column: its name, and how many answers it has.
 OF_COLUMN = (
@@ -79,7 +81,7 @@ COLUMN_WIDTH, POSITION_WIDTH = len(OF_COLUMN), len(OF_POSITION)
 class FeatureSet:
     """A way to look at positions."""
 
-    name: Literal["cells", "tactics", "move"]
+    name: SetName
     board: Board
     perspective: Perspective = "mover"
 
@@ -94,6 +96,11 @@ class FeatureSet:
     def number(self) -> int:
         """What stands for it in compiled code."""
         return _KINDS[self.name]
+
+    @property
+    def by_move(self) -> bool:
+        """Whether a move is looked at, or the position as a whole."""
+        return self.name in ("move", "foresight")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,6 +129,8 @@ class FeatureSet:
         ]
         if self.name == "cells":
             return cells
+        if self.name == "foresight":
+            return [*OF_MOVE, *((f"{name}, the move to the left", 3) for name, _ in cells)]
         columns = [
             (f"column {column + 1}: {name}", width)
             for column in range(board.columns)
@@ -138,26 +147,14 @@ class FeatureSet:
 
     def of_moves(self, own: Array, mask: Array, columns: Array) -> Array:
         """uint8 [row, feature], of a column in each position"""
-        out = np.empty((len(own), len(self.names)), np.uint8)
-        _consider_all(self.board, own, mask, columns, out)
+        return self.of_all_moves(own, mask)[np.arange(len(own)), columns]
+
+    def of_all_moves(self, own: Array, mask: Array) -> Array:
+        """uint8 [position, column, feature]; of no meaning where a column is full"""
+        out = np.empty((len(own), self.board.columns, len(self.names)), np.uint8)
+        look_at_moves = survey_all if self.name == "foresight" else _consider_all
+        look_at_moves(self.board, own, mask, out)
         return out
-
-
-def windows(board: Board) -> Array:
-    """All lines of so many cells as win, as sets of cells."""
-    runs = [[divmod(cell, board.rows) for cell in run] for run in all_runs(board).tolist()]
-    return np.array(
-        [sum(1 << (column * board.stride + row) for column, row in run) for run in runs], np.uint64
-    )
-
-
-def odd_rows(board: Board) -> int:
-    """The cells of the first, third, … row from below."""
-    return sum(board.bottom << row for row in range(0, board.rows, 2))
-
-
-board_constant("windows", windows)
-board_constant("odd_rows", lambda board: np.uint64(odd_rows(board)))
 
 
 @inline
@@ -333,6 +330,7 @@ def consider(board: Any, own: Any, mask: Any, column: Any, out: Any) -> Any:
 
 
 @kernel
-def _consider_all(board: Board, own: Array, mask: Array, columns: Array, out: Array) -> None:
+def _consider_all(board: Board, own: Array, mask: Array, out: Array) -> None:
     for row in range(len(own)):
-        consider(board, own[row], mask[row], columns[row], out[row])
+        for column in range(board.columns):
+            consider(board, own[row], mask[row], column, out[row, column])

@@ -18,9 +18,10 @@ from train.criterion import Criterion, Split
 from train.features import FeatureSet, Perspective
 from train.grower import Limits, Matrix, grow
 from train.intervals import wilson
-from train.lessons import Duplicates, Labels, Lessons, TestSplit, lessons_of
+from train.lessons import Duplicates, Emphasis, Labels, Lessons, TestSplit, lessons_of
 from train.model import Mirror, Model, Target
 from train.pruning import reduced_error, with_leaves
+from train.stages import grow_stages, parse_stages
 from train.tree import Tree
 
 if TYPE_CHECKING:
@@ -35,12 +36,16 @@ Tell = Callable[[str, int, int], None]
 _AT_ONCE = 1 << 18
 
 
+Features = Literal["cells", "tactics", "foresight"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """How a model is made of rows."""
 
-    features: Literal["cells", "tactics"] = "tactics"
-    """Of the position as a whole; a tree of candidates looks at its moves."""
+    features: Features = "tactics"
+    """Of the position as a whole, for a tree of moves; a tree of candidates looks at its moves,
+    with foresight or without."""
     perspective: Perspective = "mover"
     target: Target = "candidate"
     labels: Labels = "teacher"
@@ -49,6 +54,9 @@ class Recipe:
     split: Split = "threshold"
     max_depth: int | None = None
     min_samples_leaf: int = 20
+    stages: str = ""
+    """Grow stages of the game apart: `5:1,13:50`, up to 5 stones with a row in a leaf at least, up
+    to 13 with 50, and with `min_samples_leaf` beyond."""
     min_gain: float = 0.0
     max_leaves: int | None = None
     prune: float | None = None
@@ -58,7 +66,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name, kind in (
-            ("features", Literal["cells", "tactics"]),
+            ("features", Features),
             ("perspective", Perspective),
             ("target", Target),
             ("labels", Labels),
@@ -71,6 +79,12 @@ class Recipe:
             if getattr(self, name) not in get_args(kind):
                 known = ", ".join(get_args(kind))
                 raise InputError(f"{name} is one of {known}, not {getattr(self, name)!r}")
+        if parse_stages(self.stages) and (
+            self.features != "foresight" or self.split != "threshold" or self.prune is not None
+        ):
+            raise InputError("stages are for features=foresight, split=threshold and no prune")
+        if self.features == "foresight" and self.target != "candidate":
+            raise InputError("features=foresight are of moves: they are for target=candidate")
         if self.labels == "optimal" and self.target != "candidate":
             raise InputError("labels=optimal are for target=candidate: several moves may be right")
         for name, least in (("max_depth", 0), ("min_samples_leaf", 1), ("max_leaves", 1)):
@@ -85,8 +99,9 @@ class Recipe:
             raise InputError(f"min_gain is a number from 0 up, not {self.min_gain:g}")
 
     def features_on(self, board: Board) -> FeatureSet:
-        name = "move" if self.target == "candidate" else self.features
-        return FeatureSet(name, board, self.perspective)
+        if self.target == "candidate" and self.features != "foresight":
+            return FeatureSet("move", board, self.perspective)
+        return FeatureSet(self.features, board, self.perspective)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +184,17 @@ def train(
     recipe: Recipe,
     tell: Tell = lambda what, done, of: None,
     threads: int | None = None,
+    emphases: Sequence[Emphasis] | None = None,
 ) -> tuple[Model, Report]:
-    """Grow a tree of the positions in some runs."""
+    """Grow a tree of the positions in some runs, each with an emphasis of its own, if given."""
     clock = _Clock()
-    lessons = lessons_of(datasets, recipe.labels, partial(tell, "rows read"))
+    lessons = lessons_of(datasets, recipe.labels, partial(tell, "rows read"), emphases=emphases)
     clock.lap("reading")
     course = Course.of(lessons, recipe)
     clock.lap("dividing")
     matrix = course.matrix
     clock.lap("features")
-    tree = _grown(matrix, recipe, threads, partial(tell, "rows in grown branches"))
+    tree = _grown(matrix, recipe, lessons.board, threads, partial(tell, "rows in grown branches"))
     clock.lap("growing")
     marks = course.marks(tree)
     clock.lap("examining")
@@ -195,8 +211,8 @@ def train_spread(
     """The same over so many actors of a Ray that runs: each reads some of the shards."""
     from train.spread import Spread
 
-    if recipe.prune is not None or recipe.test_split == "order":
-        raise InputError("prune, and test_split=order, are for one process: leave them out")
+    if recipe.prune is not None or recipe.stages or recipe.test_split == "order":
+        raise InputError("prune, stages and test_split=order are for one process: leave them out")
     clock = _Clock()
     spread = Spread(RunPart(tuple(d.place.absolute for d in datasets), recipe), parts)
     try:
@@ -294,7 +310,7 @@ class _Clock:
 
 def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
     """What a tree is grown from: positions and their moves, or moves and whether they were made."""
-    if features.name != "move":
+    if not features.by_move:
         return Matrix(
             codes=features.of_positions(lessons.own, lessons.mask),
             widths=features.widths,
@@ -306,7 +322,7 @@ def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
     for start in range(0, max(1, len(lessons)), _AT_ONCE):
         part = lessons[start : start + _AT_ONCE]
         row, column = np.nonzero(_open_columns(part))
-        codes.append(features.of_moves(part.own[row], part.mask[row], column))
+        codes.append(features.of_all_moves(part.own, part.mask)[row, column])
         labels.append(part[row].is_right(column).astype(np.uint8))
         weights.append(part.weight[row])
     return Matrix(
@@ -327,19 +343,27 @@ def _open_columns(lessons: Lessons) -> Array:
 
 
 def _grown(
-    matrix: Matrix, recipe: Recipe, threads: int | None, tell: Callable[[int, int], None]
+    matrix: Matrix,
+    recipe: Recipe,
+    board: Board,
+    threads: int | None,
+    tell: Callable[[int, int], None],
 ) -> Tree:
-    limits = Limits(
-        max_depth=recipe.max_depth,
-        min_samples_leaf=recipe.min_samples_leaf,
-        min_gain=recipe.min_gain,
-    )
-    if recipe.prune is None:
-        tree = grow(matrix, recipe.criterion, recipe.split, limits, threads, tell)
-    else:
+    def grown(rows: Matrix, least: int) -> Tree:
+        limits = Limits(
+            max_depth=recipe.max_depth, min_samples_leaf=least, min_gain=recipe.min_gain
+        )
+        return grow(rows, recipe.criterion, recipe.split, limits, threads, tell)
+
+    least = recipe.min_samples_leaf
+    if recipe.stages:
+        stones = recipe.features_on(board).names.index("stones")
+        tree = grow_stages(matrix, stones, parse_stages(recipe.stages), least, grown)
+    elif recipe.prune is not None:
         kept, other = matrix.divided(recipe.prune)
-        tree = grow(kept, recipe.criterion, recipe.split, limits, threads, tell)
-        tree = reduced_error(tree, other.codes, other.labels, other.weights)
+        tree = reduced_error(grown(kept, least), other.codes, other.labels, other.weights)
+    else:
+        tree = grown(matrix, least)
     if recipe.max_leaves is not None:
         tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)
     return tree

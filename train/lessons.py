@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from selfplay.board import Board, mirrored, position_key
-from selfplay.errors import InputError
+from selfplay.board import Board, mirrored, next_cells, position_key, winning_cells
+from selfplay.errors import InputError, quoted
 from storage.dataset import Dataset
 from storage.rows import NO_RESULT, Rows
 from storage.split import shares
@@ -21,6 +22,9 @@ TestSplit = Literal["position", "order"]
 Duplicates = Literal["merge", "keep"]
 Labels = Literal["teacher", "optimal"]
 """What is right: the teacher's move, or every move that keeps the value of the game."""
+
+Emphasis = tuple[tuple[int, int], ...]
+"""Up to so many stones, a row counts so many times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,13 +99,21 @@ class Lessons:
         if not len(self):
             return self
         keys = position_key(self.board, self.own, self.mask)
-        order = np.lexsort((self.move, keys))
-        keys, moves = keys[order], self.move[order]
-        is_first = np.append(True, (keys[1:] != keys[:-1]) | (moves[1:] != moves[:-1]))
+        order = np.lexsort((self.right, keys))
+        keys, right = keys[order], self.right[order]
+        is_first = np.append(True, (keys[1:] != keys[:-1]) | (right[1:] != right[:-1]))
         starts = np.flatnonzero(is_first)
         found = self[order[starts]]
         weight = np.add.reduceat(self.weight[order], starts)
         return replace(found, weight=weight)
+
+    def emphasised(self, emphasis: Emphasis) -> Lessons:
+        """With rows that count several times: those of positions with few stones."""
+        stones = np.bitwise_count(self.mask).astype(np.int64)
+        times = np.ones(len(self), np.int64)
+        for most, weight in sorted(emphasis, reverse=True):
+            times[stones <= most] = weight
+        return replace(self, weight=self.weight * times)
 
     def divided(self, test: float, by: TestSplit) -> tuple[Lessons, Lessons]:
         """To learn from, and to be examined on."""
@@ -114,6 +126,19 @@ class Lessons:
 
 
 _ARRAYS = ("own", "mask", "move", "right", "weight")
+
+
+def parse_emphasis(text: str) -> Emphasis:
+    """`9:30,13:10`: rows with up to 9 stones count 30 times, those with up to 13 ten times."""
+    found = []
+    for part in text.split(",") if text.strip() else []:
+        match = re.fullmatch(r"\s*([0-9]{1,3}):([1-9][0-9]{0,5})\s*", part)
+        if match is None:
+            raise InputError(
+                f"emphasis is written STONES:TIMES, such as 9:30,13:10, not {quoted(part.strip())}"
+            )
+        found.append((int(match[1]), int(match[2])))
+    return tuple(sorted(found))
 
 
 def _joined(parts: Sequence[Lessons]) -> Lessons:
@@ -136,6 +161,7 @@ def lessons_of(
     labels: Labels = "teacher",
     tell: Callable[[int, int], None] = lambda done, of: None,
     part: tuple[int, int] = (0, 1),
+    emphases: Sequence[Emphasis] | None = None,
 ) -> Lessons:
     """The rows of some runs in their order; or one part of so many, which are dealt by shards.
 
@@ -162,6 +188,8 @@ def lessons_of(
             continue
         rows = dataset.read(shard)
         found = _by_value(rows, board) if labels == "optimal" else _by_teacher(rows, board)
+        if emphases is not None:
+            found = found.emphasised(emphases[datasets.index(dataset)])
         parts.append(found[~np.isin(np.minimum(*found.keys()), asked)])
         done += len(rows)
         tell(done, total)
@@ -180,14 +208,21 @@ def _by_teacher(rows: Rows, board: Board) -> Lessons:
 
 
 def _by_value(rows: Rows, board: Board) -> Lessons:
-    """Where the value of every move is known, and some move is a mistake."""
+    """Where the value of every move is known, and some move is not as good as others.
+
+    Nobody should put off a win, nor lose sooner than need be: of moves that keep a won game those
+    are right that win at once, if any do; in a lost one, those that do not lose at once.
+    """
+    own, mask = rows.stones(board)
+    wins, loses = _at_once(board, own, mask)
     top = rows.board.reshape(-1, board.rows, board.columns)[:, 0]
     is_open, is_known = top == 0, rows.proven != NO_RESULT
-    best = np.where(is_known, rows.proven, -2).max(axis=1)
-    is_right = is_known & (rows.proven == best[:, None])
+    best = np.where(is_known, rows.proven, -2).max(axis=1, keepdims=True)
+    is_right = is_known & (rows.proven == best)
+    is_right &= wins | ~wins.any(axis=1, keepdims=True)
+    is_right &= ~loses | loses.all(axis=1, where=is_open, keepdims=True)
     chosen = (is_known == is_open).all(axis=1) & (is_right != is_open).any(axis=1)
     is_right = is_right[chosen]
-    own, mask = rows.stones(board)
     return Lessons(
         board,
         own[chosen],
@@ -196,6 +231,19 @@ def _by_value(rows: Rows, board: Board) -> Lessons:
         (is_right << np.arange(board.columns)).sum(axis=1).astype(np.int64),
         np.ones(len(is_right), np.int64),
     )
+
+
+def _at_once(board: Board, own: Array, mask: Array) -> tuple[Array, Array]:
+    """bool [row, column]: whether the move wins, and whether the other side can win next."""
+    wins = np.zeros((len(own), board.columns), np.bool_)
+    loses = np.zeros_like(wins)
+    other, cells = own ^ mask, np.uint64((1 << board.rows) - 1)
+    for column in range(board.columns):
+        stone = next_cells(board, mask) & (cells << np.uint64(column * board.stride))
+        wins[:, column] = winning_cells(board, own) & stone != 0
+        after = next_cells(board, mask | stone)
+        loses[:, column] = (winning_cells(board, other) & after != 0) & (stone != 0)
+    return wins, loses & ~wins
 
 
 def _asked_later(board: Board) -> Array:

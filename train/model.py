@@ -17,7 +17,6 @@ what is below them.
 from __future__ import annotations
 
 import json
-import os
 import struct
 import zlib
 from collections.abc import Mapping
@@ -34,7 +33,8 @@ from selfplay.compiled import kernel
 from selfplay.errors import InputError, quoted
 from storage.place import Place
 from train.criterion import SPLITS, Split
-from train.features import MOVE, VERSION, FeatureSet, consider, look
+from train.features import FORESIGHT, MOVE, VERSION, FeatureSet, SetName, consider, look
+from train.sights import survey
 from train.tree import LEAF, Tree, walk_down
 
 Array = np.ndarray[Any, Any]
@@ -109,7 +109,7 @@ class Model:
             tree.filled,
             SPLITS[tree.split],
             self._shares,
-            np.empty(self._width, np.uint8),
+            np.empty((board.columns, self._width), np.uint8),
             scores,
             nodes,
         )
@@ -214,7 +214,7 @@ class Model:
                 f"its features are of version {header['features_version']}, those here of {VERSION}"
             )
         features = FeatureSet(
-            _one_of(header, "features", ("cells", "tactics", "move")),
+            _one_of(header, "features", get_args(SetName)),
             Board.parse(header["board"], header["connect"]),
             _one_of(header, "perspective", ("mover", "absolute")),
         )
@@ -228,9 +228,7 @@ class Model:
             dict(header["provenance"]),
         )
         classes = 2 if found.target == "candidate" else features.board.columns
-        if tree.counts.shape[1] != classes or (found.target == "candidate") != (
-            features.name == "move"
-        ):
+        if tree.counts.shape[1] != classes or ((found.target == "candidate") != features.by_move):
             raise InputError("its target and its features do not go together")
         return found
 
@@ -238,15 +236,10 @@ class Model:
 def ready_to_write(path: str) -> None:
     """Refuse at once, not after an hour, where no model can be written."""
     place, name = _place_of(path)
-    if place.folder is None:
-        return
-    if (place.folder / name).is_dir():
+    if place.folder is not None and (place.folder / name).is_dir():
         raise InputError(f"{quoted(path, 200)} is a folder: a model is a file")
-    there = next(
-        folder for folder in (place.folder, *place.folder.absolute().parents) if folder.exists()
-    )
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(f"{quoted(path, 200)} cannot be written: {there} does not let you")
+    if not place.may_be_written:
+        raise InputError(f"nothing can be written to {quoted(str(place), 200)}")
 
 
 def _place_of(path: str) -> tuple[Place, str]:
@@ -336,19 +329,22 @@ def _ask_all(
     nodes: Array,
 ) -> None:
     """Ask the tree about positions, or about every move in them."""
-    by_move = kind == MOVE
+    by_move = kind in (MOVE, FORESIGHT)
     for row in range(len(own)):
         node = 0
-        if not by_move:
-            look(board, own[row], mask[row], kind, absolute, codes)
-            node = walk_down(codes, feature, value, child, filled, split)
+        if kind == FORESIGHT:
+            survey(board, own[row], mask[row], codes)
+        elif not by_move:
+            look(board, own[row], mask[row], kind, absolute, codes[0])
+            node = walk_down(codes[0], feature, value, child, filled, split)
         for column in range(board.columns):
             top = np.uint64(column * board.stride + board.rows - 1)
             if (mask[row] >> top) & np.uint64(1):
                 scores[row, column], nodes[row, column] = -1.0, LEAF
                 continue
             if by_move:
-                consider(board, own[row], mask[row], column, codes)
-                node = walk_down(codes, feature, value, child, filled, split)
+                if kind == MOVE:
+                    consider(board, own[row], mask[row], column, codes[column])
+                node = walk_down(codes[column], feature, value, child, filled, split)
             scores[row, column] = shares[node, 1 if by_move else column]
             nodes[row, column] = node

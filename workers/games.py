@@ -48,15 +48,17 @@ class GameMaker:
         positions, labels, played = [], [], []
         position = opening
         while not position.is_over:
-            label = self._label(position)
-            player = self._explorer
+            plies = position.ply - opening.ply
             if self._rival is not None and position.to_move == rivals_side:
-                player = self._rival
-            decision = label if player is None else player.decide(position)
-            move = self._played(position, decision, position.ply - opening.ply, chance)
-            positions.append(position)
-            labels.append(label)
-            played.append(move)
+                # What a rival should do is not what the explorer is to learn.
+                move = self._played(position, self._rival.decide(position), plies, chance)
+            else:
+                label = self._label(position)
+                decision = label if self._explorer is None else self._explorer.decide(position)
+                move = self._played(position, decision, plies, chance)
+                positions.append(position)
+                labels.append(label)
+                played.append(move)
             position = position.play(move)
         return rows_of_game(
             game, spec.geometry, positions, labels, played, position.winner, finished=True

@@ -22,6 +22,7 @@ from storage.labelling import rows_of_game
 from storage.rows import Rows
 from workers.jobs import Crew, Do, Done, Executor, Failed
 
+MOST_SECONDS = 1_000_000
 MOST_GAMES = 100_000
 """Of a pair."""
 
@@ -113,8 +114,10 @@ class Tournament:
                 f"games is an even number from 2 to {MOST_GAMES:,}, as every opening is played "
                 f"with either side first, not {games:,}"
             )
-        if move_seconds is not None and not 0 < move_seconds < float("inf"):
-            raise InputError(f"a move has a time above 0 s, not {move_seconds:g}")
+        if move_seconds is not None and not 0 < move_seconds <= MOST_SECONDS:
+            raise InputError(
+                f"a move has a time above 0 s, up to {MOST_SECONDS:,} s, not {move_seconds:g}"
+            )
         dealt = tuple(_with_moves(openings.opening(seed, number)) for number in range(games // 2))
         return cls(tuple(p.strip() for p in players), board, dealt, seed, move_seconds, keeps_rows)
 

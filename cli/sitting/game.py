@@ -12,6 +12,8 @@ from selfplay.position import Position
 from selfplay.seeding import derive
 from selfplay.specs import PlayerSpec
 
+_LONGEST_NAME = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -24,7 +26,8 @@ class Seat:
 
     @classmethod
     def of(cls, text: str, name: str = "") -> Seat:
-        return cls(PlayerSpec.parse(text), text.strip(), name)
+        shown = "".join(sign if sign.isprintable() else " " for sign in name)
+        return cls(PlayerSpec.parse(text), text.strip(), shown[:_LONGEST_NAME])
 
     @property
     def is_person(self) -> bool:

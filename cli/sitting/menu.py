@@ -78,7 +78,8 @@ def _choose(console: Console, question: str, choices: Sequence[tuple[str, str]])
             raise EOFError
         if not answer:
             return 0
-        if answer.isascii() and answer.isdigit() and 1 <= int(answer[:9]) <= len(choices):
+        is_number = answer.isascii() and answer.isdigit() and len(answer) < 4
+        if is_number and 1 <= int(answer) <= len(choices):
             return int(answer) - 1
         console.print(f"a number from 1 to {len(choices)}, not {quoted(answer)}; q leaves")
 

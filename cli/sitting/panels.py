@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.text import Text
 
-from cli.drawing import PLAYER_NAMES, RESULT_NAMES, decision_table, plain_table
+from cli.drawing import PLAYER_NAMES, RESULT_NAMES, decision_table, in_plain, plain_table
 from cli.reasons import reasons
 from selfplay.players import Decision
 
@@ -32,8 +32,14 @@ class HintPanel:
             yield decision_table(decision, console, _BAR)
 
 
-def help_panel(keys: Sequence[tuple[str, str]]) -> Group:
-    return Group(plain_table(("", ""), keys))
+class HelpPanel:
+    """What the keys are for."""
+
+    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
+        self._keys = keys
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield plain_table(("", ""), [(in_plain(key, console), what) for key, what in self._keys])
 
 
 def why_panel(stone: int, why: Why, room: int | None) -> Group:

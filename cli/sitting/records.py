@@ -8,7 +8,7 @@ from pathlib import Path
 from cli.drawing import PLAYER_NAMES
 from cli.sitting.game import Game, Seat, result_of
 from selfplay.board import Board
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 from selfplay.players import Decision
 from selfplay.position import Position
 
@@ -22,7 +22,7 @@ def line_of(game: Game) -> str:
     parts = [position.notation or "", *map(str, game.seats), result_of(position, _SIDES)]
     if board != Board():
         parts.append(str(board))
-    return "\t".join(part.replace("\t", " ") for part in parts)
+    return "\t".join(parts)
 
 
 def keep(game: Game, path: Path) -> None:
@@ -58,7 +58,9 @@ def _game_of(line: str, board: Board) -> Game:
     first, second, _, on = (*rest, "", "", "", "")[:4]
     if on:
         size, _, connect = on.partition(" connect ")
-        board = Board.parse(size, int(connect) if connect.isdigit() else 4)
+        if not (connect.isascii() and connect.isdigit() and len(connect) < 3):
+            raise InputError(f"a board is written as in 7x6 connect 4, not {quoted(on)}")
+        board = Board.parse(size, int(connect))
     final = Position.parse(notation, board)
     seats = Seat.of("human", first or _SIDES[0]), Seat.of("human", second or _SIDES[1])
     return Game(Position(board), seats, moves=list(final.moves or ()))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
@@ -14,15 +17,15 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from cli.drawing import has_unicode
+from cli.drawing import has_unicode, in_plain
 from cli.sitting.keyboard import DOWN, ENTER, LEFT, RIGHT, UP, keys
 from cli.sitting.picture import Pen, picture
 from cli.sitting.sitting import Scene
 from selfplay.board import Board
 
 _FRAMES_A_SECOND = 10
-_AROUND = 6
-"""Lines above and below the board."""
+_AROUND = 9
+"""Lines above and below the cells of the board."""
 
 
 class Screen:
@@ -48,6 +51,10 @@ class Screen:
         )
 
     def __enter__(self) -> Screen:
+        # Whoever ends the program finds the terminal as it was; nobody puts it to sleep meanwhile.
+        for number, handler in _HANDLERS.items():
+            before = signal.signal(number, handler)
+            self._stack.callback(signal.signal, number, before)
         self._read = self._stack.enter_context(keys())
         self._stack.enter_context(self._live)
         return self
@@ -67,7 +74,7 @@ class Screen:
 
     @property
     def panel_lines(self) -> int:
-        return self._console.size.height - _AROUND
+        return self._console.size.height - _AROUND + 2
 
     def show(self, scene: Scene) -> None:
         self._scene = scene
@@ -84,7 +91,7 @@ class Screen:
             self.show(scene)
             key = self._read()
             if not choosing or key in (UP, DOWN):
-                return key
+                return key.lower()
             if key in (LEFT, RIGHT):
                 assert self._cursor is not None
                 self._cursor = (self._cursor + (1 if key == RIGHT else -1)) % columns
@@ -99,9 +106,9 @@ class Screen:
 
     @contextmanager
     def busy(self, scene: Scene, doing: Callable[[], str]) -> Iterator[None]:
-        self._doing = doing
-        self.show(scene)
         try:
+            self._doing = doing
+            self.show(scene)
             yield
         finally:
             self._doing = None
@@ -111,7 +118,8 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Say it beside the spinner, until what is being done is another thing."""
-        self._doing = lambda: text
+        if self._doing is not None:
+            self._doing = lambda: text
 
     def _draw(self) -> RenderableType:
         return Text() if self._scene is None else self.drawn(self._scene)
@@ -141,7 +149,7 @@ class Screen:
         return Group(*parts)
 
     def _title(self, scene: Scene, pen: Pen) -> Text:
-        text = Text(no_wrap=True, overflow="ellipsis")
+        text = Text(no_wrap=True, overflow="crop")
         mover = None if scene.position.is_over else scene.position.to_move
         for side, seat in enumerate(scene.game.seats, 1):
             text.append("   against   " if side == 2 else "")
@@ -154,12 +162,20 @@ class Screen:
 
     def _keys(self, scene: Scene) -> Text:
         text = "  ".join(f"{key} {word}" for key, word, _ in scene.keys_on_board)
-        if not has_unicode(self._console):
-            text = text.translate(_PLAIN)
-        return Text(text, style="dim")
+        if self._doing is not None:
+            text = "Ctrl-C stops it"
+        return Text(in_plain(text, self._console), style="dim")
 
 
-_PLAIN = str.maketrans({"←": "<", "→": ">", "↑": "^", "↓": "v", "…": "."})
+def _end(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
+_HANDLERS: dict[int, Any] = {
+    signal.SIGTERM: _end,
+    signal.SIGHUP: _end,
+    signal.SIGTSTP: signal.SIG_IGN,
+}
 
 
 class _Cut:

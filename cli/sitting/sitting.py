@@ -17,7 +17,7 @@ from rich.console import RenderableType
 from cli.drawing import PLAYER_NAMES
 from cli.sitting.game import Game, Players, result_of
 from cli.sitting.judge import Judge
-from cli.sitting.panels import HintPanel, help_panel, review_panel, why_panel
+from cli.sitting.panels import HelpPanel, HintPanel, review_panel, why_panel
 from cli.sitting.records import keep
 from selfplay.errors import InputError
 from selfplay.position import Position
@@ -67,6 +67,8 @@ class Scene:
     complaint: str = ""
     """What was wrong with the last thing asked for."""
     panel: RenderableType | None = None
+    review: RenderableType | None = None
+    """What was wrong with the game, once it is over."""
     values: dict[int, int | None] | None = None
     keys: tuple[Key, ...] = CHOOSING
     look_at: int | None = None
@@ -133,6 +135,8 @@ class Sitting:
     games: list[Game] = field(default_factory=list)
     """Those that were played, the last one perhaps not to its end."""
     wants_values: bool = False
+    _reviews: dict[int, tuple[list[int], RenderableType]] = field(default_factory=dict)
+    """Of each game, by its moves."""
 
     def play(self, game: Game) -> None:
         """Play it, and again with the sides swapped as long as somebody likes."""
@@ -226,7 +230,9 @@ class Sitting:
                 return True
             if asked == "u":
                 if self._take_back(scene):
-                    return True
+                    if scene.game.mover.is_person:
+                        return True
+                    before = len(scene.game.moves)  # nobody wants it played again at once
             elif asked.isascii() and asked.isdigit() and len(asked) < 4:
                 self._put(scene, int(asked))
             else:
@@ -262,7 +268,7 @@ class Sitting:
         """What may be asked for at any time."""
         allowed = {key.key for key in scene.keys}
         match asked:
-            case "":
+            case "" | "enter" | "left" | "right" | "up" | "down":
                 pass
             case "h" if "h" in allowed and not scene.position.is_over:
                 self._hint(scene)
@@ -279,8 +285,8 @@ class Sitting:
                 except OSError as error:
                     scene.complaint = f"cannot write {self.save_to}: {error.strerror}"
             case "?":
-                scene.panel = help_panel([(key, what) for key, _, what in scene.keys_on_board])
-            case _:
+                scene.panel = HelpPanel([(key, what) for key, _, what in scene.keys_on_board])
+            case _ if asked.isprintable():
                 scene.complaint = (
                     f"{asked[:20]!r} is not understood: a column is a number from 1 to "
                     f"{scene.game.start.board.columns}; q leaves, ? tells more"
@@ -304,7 +310,9 @@ class Sitting:
             number, decision = found
             stone = scene.game.positions[number].ply + 1
             room = None if self.view.panel_lines is None else self.view.panel_lines - 8
-            scene.panel = why_panel(stone, decision.why, room)
+            # Its reasons are worked out when they are asked for.
+            with self.view.busy(scene, lambda: "asking the tree"):
+                scene.panel = why_panel(stone, decision.why, room)
 
     def _find_values(self, scene: Scene) -> None:
         """What perfect play says of each column, as far as it does within some seconds."""
@@ -333,7 +341,10 @@ class Sitting:
 
         self.view.show(scene)
         with _Stoppable(scene, self.view), self.view.busy(scene, doing):
-            scene.panel = review_panel(self.judge.review(game, tell))
+            if id(game) not in self._reviews or game.moves != self._reviews[id(game)][0]:
+                found = review_panel(self.judge.review(game, tell))
+                self._reviews[id(game)] = list(game.moves), found
+            scene.review = scene.panel = self._reviews[id(game)][1]
 
     def _afterwards(self, scene: Scene) -> bool:
         """What is to be said when a game is over; whether it is to be played again."""
@@ -356,12 +367,13 @@ class Sitting:
                     return False
                 case "r":
                     return True
-                case "u" if self._take_back(scene):
-                    scene.look_at = None
-                    if not self._until_over(scene):
-                        return False
-                    self._look_back(scene)
-                    scene.keys = AFTERWARDS
+                case "u" if people:
+                    if self._take_back(scene):
+                        scene.look_at = None
+                        if not self._until_over(scene):
+                            return False
+                        self._look_back(scene)
+                        scene.keys = AFTERWARDS
                 case "left" | "right":
                     _step(scene, 1 if asked == "right" else -1)
                 case _ if asked.isdigit():
@@ -386,6 +398,8 @@ class Sitting:
                     return 1 if asked == "down" else -1
                 case "left" | "right":
                     _step(scene, 1 if asked == "right" else -1)
+                case _ if asked.isdigit():
+                    scene.complaint = "this game was played: q leaves"
                 case _:
                     self._answer(scene, asked)
 
@@ -416,6 +430,7 @@ def _step(scene: Scene, by: int) -> None:
     at = min(max(at + by, 0), last)
     scene.look_at = None if at == last else at
     scene.values = None
+    scene.panel = scene.review
     if at:
         side = scene.game.positions[at - 1].to_move
         column = scene.game.moves[at - 1] + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -35,12 +36,16 @@ def json_lines(text: str) -> list[dict[str, object]]:
 
 
 def terminal(
-    arguments: Sequence[str], cwd: Path | None = None, **environment: str
+    arguments: Sequence[str],
+    cwd: Path | None = None,
+    stdout: Path | None = None,
+    **environment: str,
 ) -> pexpect.spawn:
-    """At a terminal of 80 by 24."""
+    """At a terminal of 80 by 24; results go into a file, if one is given."""
+    command = shlex.join([*SELFPLAY, *arguments]) + (f" > {stdout}" if stdout else "")
     return pexpect.spawn(
-        SELFPLAY[0],
-        [*SELFPLAY[1:], *arguments],
+        "/bin/sh",
+        ["-c", f"exec {command}"],
         encoding="utf-8",
         dimensions=(24, 80),
         timeout=60,

@@ -226,7 +226,7 @@ BAD_INPUT = [
     (["analyse", "--player", "perfect:book=nowhere.npz"], "there is no book nowhere.npz"),
     (["explain", "examples/tree", "--export", "onnx"], "with --out FILE"),
     (["train", "examples/tiny", "--out", "examples"], "'examples' is a folder: a model is a file"),
-    (["train", "examples/tiny", "--out", "README.md/x"], "README.md does not let you"),
+    (["train", "examples/tiny", "--out", "README.md/x"], "nothing can be written to 'README.md'"),
     (["solve", "--book", "README.md"], "README.md is not a book"),
     (["bench", "minimax", "--eval", "vibes"], "eval is one of segments, threats, windows"),
     (["bench", "minimax", "--board", "7x6", "--position", "1212121"], "the game is over"),

@@ -8,10 +8,11 @@ import subprocess
 import time
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from storage.dataset import Dataset
-from tests.cli.command import ROOT, SELFPLAY, json_lines, run
+from tests.cli.command import ROOT, SELFPLAY, json_lines, run, terminal
 from train.model import Model
 
 SMALL = [
@@ -76,3 +77,39 @@ def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]
     assert "is not empty" in taken.stderr
     odd = run("improve", "odd", "--judge-games=3", cwd=folder.parent)
     assert "an even number" in odd.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--judge-opening=nonsense", "nonsense"),
+        ("--noise=2", "from 0 to 1"),
+        ("--board=6x5", "the examination is for 7x6"),
+        ("--rival=human", "not a human"),
+        ("--judge=human", "needs somebody to ask"),
+        ("--stages=5", "written STONES:ROWS"),
+        ("--emphasis=x", "written STONES:TIMES"),
+    ],
+)
+def test_nothing_is_begun_that_cannot_be(tmp_path: Path, option: str, message: str) -> None:
+    done = run("improve", "new", *SMALL, option, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_judge_that_fails_is_no_victory(tmp_path: Path) -> None:
+    failing = [word for word in SMALL if "judge=" not in word]
+    done = run(
+        "improve", "new", "--rounds=1", *failing, "--judge=perfect:seconds=0.000001", cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert "were forfeited" in done.stderr
+
+
+def test_results_pass_by_the_bar(tmp_path: Path) -> None:
+    child = terminal(
+        ["improve", "new", "--rounds=1", *SMALL], cwd=tmp_path, stdout=tmp_path / "out"
+    )
+    child.expect(pexpect.EOF)
+    assert json_lines((tmp_path / "out").read_text())[0]["round"] == 0

@@ -288,3 +288,54 @@ def test_without_options_one_is_asked(tmp_path: Path) -> None:
     terminal.sees("plays column")
     terminal.press("q")
     assert terminal.ends() == 0
+
+
+def test_what_an_ascii_terminal_cannot_show_does_no_harm() -> None:
+    asked = "4\n?\nw\nh\nq\n"
+    done = run("play", "--o", TREE, "--hints", "greedy", stdin=asked, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "<>" in done.stdout
+
+
+def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text("4433225\t[/b]\t:smile: \x1b[31mred\n")
+    done = run("play", "--replay", "g", "--record", "r[x]", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "X ([/b]) wins" in done.stdout
+    assert "r[x]: 1 game" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_a_terminal_is_left_as_it_was() -> None:
+    terminal = Terminal("play", "--o", TREE)
+    terminal.sees("▼")
+    terminal.child.kill(signal.SIGTERM)
+    terminal.child.expect(r"\x1b\[\?1049l")
+    assert terminal.ends() == 128 + signal.SIGTERM
+
+
+def test_a_window_may_be_too_small() -> None:
+    terminal = Terminal("play", "--o", "human", "--board", "16x16")
+    terminal.sees("the window is too small")
+    terminal.sees("X, your column: ")
+    terminal.child.sendline("q")
+    assert terminal.ends() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--record", "/dev/null/x"], "nothing can be written"),
+        (["--hints", "human"], "not human"),
+        (["--replay", "g", "--x", "random"], "without --x"),
+        (["--replay", "g"], "a board is written as in 7x6 connect 4, not '7x6 connect ²'"),
+    ],
+)
+def test_what_cannot_be_is_said_before_a_game(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    (tmp_path / "g").write_text("4\tA\tB\t\t7x6 connect ²\n")
+    done = run("play", *arguments, stdin="4\n", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr

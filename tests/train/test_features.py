@@ -11,7 +11,8 @@ from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.position import Position
 from tests.strategies import unfinished
-from train.features import OF_COLUMN, OF_POSITION, FeatureSet, windows
+from train.features import OF_COLUMN, OF_POSITION, FeatureSet
+from train.sights import windows
 
 BOARD = Board()
 

@@ -57,17 +57,22 @@ def test_the_teacher_alone_plays_what_it_decides() -> None:
 
 def test_a_rival_plays_the_other_side_and_they_change_sides() -> None:
     maker = maker_of(explorer="centre", rival="random", opening="0")
-    middle = 3
     for game in range(4):
         rows = maker.rows(game)
-        of_explorer = rows.played[game % 2 :: 2]
-        assert of_explorer[0] == middle
-        explorer_alone = [
-            column == min(position_of(rows, row).legal_moves, key=lambda c: abs(c - middle))
-            for row, column in list(enumerate(rows.played.tolist()))[game % 2 :: 2]
-        ]
-        assert all(explorer_alone)
-        assert set(rows.played[1 - game % 2 :: 2].tolist()) != {middle}
+        # What is labelled is what the explorer has to decide.
+        assert (rows.ply % 2 == game % 2).all()
+        assert rows.ply.tolist() == list(range(game % 2, game % 2 + 2 * len(rows), 2))
+        for row, column in enumerate(rows.played.tolist()):
+            open_columns = position_of(rows, row).legal_moves
+            assert column == min(open_columns, key=lambda c: abs(c - 3))
+    boards = maker.rows(0).board
+    assert (
+        len(
+            {tuple(board) for board in maker.rows(2).board[:4].tolist()}
+            - {tuple(board) for board in boards[:4].tolist()}
+        )
+        > 0
+    )  # the rival does not repeat itself
 
 
 def test_the_labels_are_the_teachers_whoever_plays() -> None:
