@@ -47,7 +47,7 @@ def test_every_command_explains_itself_with_an_example_that_runs(
     examples = [line.split("Example: ")[1] for line in text.splitlines() if "Example: " in line]
     assert len(examples) == 1
     words = examples[0].split()
-    assert " ".join(words).startswith(f"selfplay {command} ")
+    assert f"{' '.join(words)} ".startswith(f"selfplay {command} ")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     done = run(*words[1:], stdin="q\n", cwd=tmp_path)
     complaints = [line for line in done.stderr.splitlines() if " shards, " not in line]
