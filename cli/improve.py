@@ -102,6 +102,7 @@ def improve(
         "labels": "optimal",
         "stages": stages,
         "min_samples_leaf": min_samples_leaf,
+        "test": 0.0,
     }
     parse_emphasis(emphasis)
     recipe = Recipe(**taught)  # type: ignore[arg-type]
@@ -129,13 +130,16 @@ def improve(
 
     found: list[Round] = []
     try:
-        with phases() as tell, executor.start(), stop.listening(say_stopping):
-            course = Improvement(folder, settings, datasets, recipe, executor, stop, tell)
-            if not as_json:
-                print(HEADER, flush=True)
-            for made in course.rounds(rounds):
-                found.append(made)
-                print(json.dumps(as_record(made)) if as_json else line_of(made), flush=True)
+        with phases() as tell:
+            results = sys.stdout  # Ray's start takes it for itself
+            with executor.start(), stop.listening(say_stopping):
+                course = Improvement(folder, settings, datasets, recipe, executor, stop, tell)
+                if not as_json:
+                    print(HEADER, file=results, flush=True)
+                for made in course.rounds(rounds):
+                    found.append(made)
+                    line = json.dumps(as_record(made)) if as_json else line_of(made)
+                    print(line, file=results, flush=True)
     except KeyboardInterrupt:
         raise StoppedError(
             f"stopped after {len(found)} of {rounds} rounds; the same command goes on"

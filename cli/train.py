@@ -62,7 +62,9 @@ def train(
     duplicates: Annotated[
         str, typer.Option("--duplicates", help="merge positions that come up again, or keep.")
     ] = "merge",
-    test: Annotated[float, typer.Option("--test", help="The share to be examined on.")] = 0.2,
+    test: Annotated[
+        float, typer.Option("--test", help="The share to be examined on; 0 learns all.")
+    ] = 0.2,
     test_split: Annotated[
         str, typer.Option("--test-split", help="By position, or order: which leaks.")
     ] = "position",
@@ -159,19 +161,28 @@ def as_record(model: Model, report: Report, out: str) -> dict[str, object]:
 def show(report: Report, out: str) -> None:
     from cli.drawing import console, plain_table
 
-    low, high = report.test_interval
     facts = [
         ("rows", f"{report.rows:,}, of which {report.test_rows:,} to be examined on"),
         ("different ones learned from", f"{report.unique_rows:,}"),
         ("leaves", f"{report.leaves:,}"),
         ("depth", f"{report.depth}"),
         ("right about those it has seen", f"{report.train_accuracy:.1%}"),
-        ("right about those it has not", f"{report.test_accuracy:.1%} ({low:.1%} to {high:.1%})"),
-        ("always the middle would be", f"{report.constant_accuracy:.1%}"),
-        *((name, f"{taken:.2f} s") for name, taken in report.seconds.items()),
     ]
+    if report.test_interval is not None:
+        low, high = report.test_interval
+        facts += [
+            (
+                "right about those it has not",
+                f"{report.test_accuracy:.1%} ({low:.1%} to {high:.1%})",
+            ),
+            ("always the middle would be", f"{report.constant_accuracy:.1%}"),
+        ]
+    facts += [(name, f"{taken:.2f} s") for name, taken in report.seconds.items()]
     target = console()
     target.print(plain_table(("", ""), facts))
+    if not report.test_rows:
+        target.print(f"\n{out}")
+        return
     columns = range(len(report.confusion))
     target.print("\nunseen rows, by the teacher's column and by the tree's")
     target.print(

@@ -62,6 +62,7 @@ class Recipe:
     prune: float | None = None
     duplicates: Duplicates = "merge"
     test: float = 0.2
+    """The share to be examined on; 0 learns from all."""
     test_split: TestSplit = "position"
 
     def __post_init__(self) -> None:
@@ -91,10 +92,10 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} is a number from {least} up, not {value}")
-        for name in ("test", "prune"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 1:
-                raise InputError(f"{name} is a share between 0 and 1, not {value:g}")
+        if not 0 <= self.test < 1:
+            raise InputError(f"test is a share from 0 up, below 1, not {self.test:g}")
+        if self.prune is not None and not 0 < self.prune < 1:
+            raise InputError(f"prune is a share between 0 and 1, not {self.prune:g}")
         if not self.min_gain >= 0:
             raise InputError(f"min_gain is a number from 0 up, not {self.min_gain:g}")
 
@@ -115,9 +116,10 @@ class Report:
     leaves: int
     depth: int
     train_accuracy: float
-    test_accuracy: float
-    test_interval: tuple[float, float]
-    constant_accuracy: float
+    test_accuracy: float | None
+    """None where nothing was left to be examined on, as the next two."""
+    test_interval: tuple[float, float] | None
+    constant_accuracy: float | None
     """Of an answer that is always the middle column, or the open one next to it."""
     confusion: list[list[int]]
     """Test rows by the teacher's column and by the model's."""
@@ -198,7 +200,7 @@ def train(
     clock.lap("growing")
     marks = course.marks(tree)
     clock.lap("examining")
-    report = _report(tree, marks, clock.laps)
+    report = _report(recipe, tree, marks, clock.laps)
     return _model(recipe, lessons.board, tree, _provenance(datasets, report)), report
 
 
@@ -229,7 +231,7 @@ def train_spread(
         clock.lap("examining")
     finally:
         spread.dismiss()
-    report = _report(tree, sum(others, first), clock.laps)
+    report = _report(recipe, tree, sum(others, first), clock.laps)
     return (
         _model(recipe, datasets[0].board, tree, _provenance(datasets, report)),
         report,
@@ -259,11 +261,11 @@ def _model(recipe: Recipe, board: Board, tree: Tree, provenance: Mapping[str, An
     )
 
 
-def _report(tree: Tree, marks: Marks, seconds: dict[str, float]) -> Report:
+def _report(recipe: Recipe, tree: Tree, marks: Marks, seconds: dict[str, float]) -> Report:
     test_rows = marks.rows - marks.train_rows
-    if not (test_rows and marks.train_rows):
+    if not marks.train_rows or (recipe.test and not test_rows):
         raise InputError(f"{marks.rows:,} positions are too few to be divided")
-    accuracy = marks.test_right / test_rows
+    accuracy = marks.test_right / test_rows if test_rows else None
     return Report(
         rows=marks.rows,
         unique_rows=marks.unique_rows,
@@ -272,8 +274,8 @@ def _report(tree: Tree, marks: Marks, seconds: dict[str, float]) -> Report:
         depth=tree.depth,
         train_accuracy=marks.train_right / marks.train_rows,
         test_accuracy=accuracy,
-        test_interval=wilson(accuracy, test_rows),
-        constant_accuracy=marks.constant_right / test_rows,
+        test_interval=None if accuracy is None else wilson(accuracy, test_rows),
+        constant_accuracy=marks.constant_right / test_rows if test_rows else None,
         confusion=marks.confusion.tolist(),
         seconds=seconds,
     )
@@ -321,7 +323,7 @@ def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
     codes, labels, weights = [], [], []
     for start in range(0, max(1, len(lessons)), _AT_ONCE):
         part = lessons[start : start + _AT_ONCE]
-        row, column = np.nonzero(_open_columns(part))
+        row, column = np.nonzero(_open_columns(part) & part.told_columns)
         codes.append(features.of_all_moves(part.own, part.mask)[row, column])
         labels.append(part[row].is_right(column).astype(np.uint8))
         weights.append(part.weight[row])
@@ -357,8 +359,8 @@ def _grown(
 
     least = recipe.min_samples_leaf
     if recipe.stages:
-        stones = recipe.features_on(board).names.index("stones")
-        tree = grow_stages(matrix, stones, parse_stages(recipe.stages), least, grown)
+        features = recipe.features_on(board)
+        tree = grow_stages(matrix, features, parse_stages(recipe.stages), least, grown)
     elif recipe.prune is not None:
         kept, other = matrix.divided(recipe.prune)
         tree = reduced_error(grown(kept, least), other.codes, other.labels, other.weights)

@@ -24,7 +24,7 @@ Labels = Literal["teacher", "optimal"]
 """What is right: the teacher's move, or every move that keeps the value of the game."""
 
 Emphasis = tuple[tuple[int, int], ...]
-"""Up to so many stones, a row counts so many times."""
+"""Up to so many stones, a row counts so many times; of two that apply, the one for fewer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +40,8 @@ class Lessons:
     """int64 [row]: a right move"""
     right: Array
     """int64 [row]: all of them, as a set of columns"""
+    left_out: Array
+    """int64 [row]: a set of columns, neither right nor wrong"""
     weight: Array
     """int64 [row]"""
 
@@ -52,6 +54,12 @@ class Lessons:
     @property
     def rows(self) -> int:
         return int(self.weight.sum())
+
+    @property
+    def told_columns(self) -> Array:
+        """bool [row, column]: whether it is told that the column is right, or wrong."""
+        found: Array = self.left_out[:, None] >> np.arange(self.board.columns) & 1 == 0
+        return found
 
     def is_right(self, columns: Array) -> Array:
         """bool [row]: whether this column is right."""
@@ -73,6 +81,7 @@ class Lessons:
             mirrored(board, self.mask),
             board.columns - 1 - self.move,
             _turned(self.right, board.columns),
+            _turned(self.left_out, board.columns),
             self.weight,
         )
 
@@ -90,6 +99,7 @@ class Lessons:
                 np.where(turn, other.mask, self.mask),
                 np.where(turn, other.move, self.move),
                 np.where(turn, other.right, self.right),
+                np.where(turn, other.left_out, self.left_out),
                 self.weight,
             )
         return self
@@ -113,7 +123,8 @@ class Lessons:
         times = np.ones(len(self), np.int64)
         for most, weight in sorted(emphasis, reverse=True):
             times[stones <= most] = weight
-        return replace(self, weight=self.weight * times)
+        found = replace(self, weight=self.weight * times)
+        return found[found.weight > 0]
 
     def divided(self, test: float, by: TestSplit) -> tuple[Lessons, Lessons]:
         """To learn from, and to be examined on."""
@@ -125,14 +136,14 @@ class Lessons:
         return self[~chosen], self[chosen]
 
 
-_ARRAYS = ("own", "mask", "move", "right", "weight")
+_ARRAYS = ("own", "mask", "move", "right", "left_out", "weight")
 
 
 def parse_emphasis(text: str) -> Emphasis:
     """`9:30,13:10`: rows with up to 9 stones count 30 times, those with up to 13 ten times."""
     found = []
     for part in text.split(",") if text.strip() else []:
-        match = re.fullmatch(r"\s*([0-9]{1,3}):([1-9][0-9]{0,5})\s*", part)
+        match = re.fullmatch(r"\s*([0-9]{1,3}):([0-9]{1,6})\s*", part)
         if match is None:
             raise InputError(
                 f"emphasis is written STONES:TIMES, such as 9:30,13:10, not {quoted(part.strip())}"
@@ -180,7 +191,7 @@ def lessons_of(
     if not board.fits_word:
         raise InputError(f"a tree plays on boards that fit 64 bits; {board.size} does not")
     nothing = np.zeros(0, np.uint64)
-    parts = [Lessons(board, nothing, nothing, *np.zeros((3, 0), np.int64))]
+    parts = [Lessons(board, nothing, nothing, *np.zeros((4, 0), np.int64))]
     asked = _asked_later(board)
     done = 0
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
@@ -204,46 +215,44 @@ def lessons_of(
 
 def _by_teacher(rows: Rows, board: Board) -> Lessons:
     move = rows.move.astype(np.int64)
-    return Lessons(board, *rows.stones(board), move, 1 << move, np.ones(len(rows), np.int64))
+    ones = np.ones(len(rows), np.int64)
+    return Lessons(board, *rows.stones(board), move, 1 << move, 0 * ones, ones)
 
 
 def _by_value(rows: Rows, board: Board) -> Lessons:
-    """Where the value of every move is known, and some move is not as good as others.
+    """Where the value of every move is known, and some move is a mistake.
 
-    Nobody should put off a win, nor lose sooner than need be: of moves that keep a won game those
-    are right that win at once, if any do; in a lost one, those that do not lose at once.
+    Nobody should put off a win: where one is at hand, other moves that win are left out.
     """
     own, mask = rows.stones(board)
-    wins, loses = _at_once(board, own, mask)
+    wins = _winning(board, own, mask)
     top = rows.board.reshape(-1, board.rows, board.columns)[:, 0]
     is_open, is_known = top == 0, rows.proven != NO_RESULT
     best = np.where(is_known, rows.proven, -2).max(axis=1, keepdims=True)
-    is_right = is_known & (rows.proven == best)
-    is_right &= wins | ~wins.any(axis=1, keepdims=True)
-    is_right &= ~loses | loses.all(axis=1, where=is_open, keepdims=True)
-    chosen = (is_known == is_open).all(axis=1) & (is_right != is_open).any(axis=1)
-    is_right = is_right[chosen]
-    return Lessons(
+    keeps = is_known & (rows.proven == best)
+    chosen = (is_known == is_open).all(axis=1) & (keeps != is_open).any(axis=1)
+    is_right = keeps & (wins | ~wins.any(axis=1, keepdims=True))
+    bits = 1 << np.arange(board.columns)
+    found = Lessons(
         board,
-        own[chosen],
-        mask[chosen],
+        own,
+        mask,
         is_right.argmax(axis=1).astype(np.int64),
-        (is_right << np.arange(board.columns)).sum(axis=1).astype(np.int64),
-        np.ones(len(is_right), np.int64),
+        (is_right * bits).sum(axis=1),
+        ((keeps & ~is_right) * bits).sum(axis=1),
+        np.ones(len(own), np.int64),
     )
+    return found[chosen]
 
 
-def _at_once(board: Board, own: Array, mask: Array) -> tuple[Array, Array]:
-    """bool [row, column]: whether the move wins, and whether the other side can win next."""
-    wins = np.zeros((len(own), board.columns), np.bool_)
-    loses = np.zeros_like(wins)
-    other, cells = own ^ mask, np.uint64((1 << board.rows) - 1)
+def _winning(board: Board, own: Array, mask: Array) -> Array:
+    """bool [row, column]: whether the move wins at once."""
+    found = np.zeros((len(own), board.columns), np.bool_)
+    cells, there = np.uint64((1 << board.rows) - 1), winning_cells(board, own)
     for column in range(board.columns):
         stone = next_cells(board, mask) & (cells << np.uint64(column * board.stride))
-        wins[:, column] = winning_cells(board, own) & stone != 0
-        after = next_cells(board, mask | stone)
-        loses[:, column] = (winning_cells(board, other) & after != 0) & (stone != 0)
-    return wins, loses & ~wins
+        found[:, column] = there & stone != 0
+    return found
 
 
 def _asked_later(board: Board) -> Array:

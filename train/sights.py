@@ -126,15 +126,15 @@ _COUNTING = (
     ("cells that both threaten", 3),
 )
 _LINES = (
-    *((f"{whose} open lines with {stones}", 64) for whose in ("own", "other") for stones in "123"),
+    *((f"{whose} open lines with {stones}", 256) for whose in ("own", "other") for stones in "123"),
     ("own stones in the best line through it", 4),
     ("other stones in the best line through it", 4),
-    ("own open lines through it", 16),
-    ("other open lines through it", 16),
-    ("own open lines with 2 and more through it", 16),
-    ("other open lines with 2 and more through it", 16),
+    ("own open lines through it", 64),
+    ("other open lines through it", 64),
+    ("own open lines with 2 and more through it", 64),
+    ("other open lines with 2 and more through it", 64),
     *(
-        (f"{whose} open lines with 2, {what}", 32)
+        (f"{whose} open lines with 2, {what}", 256)
         for whose in ("own", "other")
         for what in ("to be filled at once", "a row that suits missing", "a cell above missing")
     ),

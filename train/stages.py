@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from selfplay.errors import InputError, quoted
+from train.features import FeatureSet
 from train.grower import Matrix, in_order
 from train.tree import LEAF, Tree
 
 Array = np.ndarray[Any, Any]
 Stages = tuple[tuple[int, int], ...]
 """Up to so many stones, so many rows in a leaf at least."""
+
+EARLY = (
+    "row",
+    "columns from the edge",
+    "stones",
+    "points, against the best other move",
+    "better moves by points",
+)
+"""What stages before the last see, beside the cells. The last sees all but the cells."""
 
 # A stage learns from what is near it, too: so many stones less, and so many more.
 _BEFORE, _AFTER = 2, 4
@@ -40,13 +51,23 @@ def parse_stages(text: str) -> Stages:
 
 
 def grow_stages(
-    matrix: Matrix, stones: int, stages: Stages, last: int, grow: Callable[[Matrix, int], Tree]
+    matrix: Matrix,
+    features: FeatureSet,
+    stages: Stages,
+    last: int,
+    grow: Callable[[Matrix, int], Tree],
 ) -> Tree:
-    """The tree of these rows. `stones` is the feature that counts them, `last` the rows that a
-    leaf has behind the last stage; `grow` grows a tree with so many rows in a leaf."""
+    """The tree of these rows. `last` is the rows in a leaf behind the last stage; `grow` grows a
+    tree with so many rows in a leaf."""
+    stones = features.names.index("stones")
     counted = matrix.codes[:, stones].astype(np.int64)
+    # Of few rows more would be learned by accident, and of cells that do not come up again.
+    is_cell = np.array([name.startswith("the cell ") for name in features.names])
+    is_asked = is_cell | np.isin(features.names, EARLY)
+    early = replace(matrix, codes=np.where(is_asked, matrix.codes, 0))
+    late = replace(matrix, codes=np.where(is_cell, 0, matrix.codes))
     edges = [edge for edge, _ in stages]
-    trees = []
+    trees: list[Tree] = []
     for low, high, least in zip(
         [0, *(edge + 1 for edge in edges)],
         [*edges, np.iinfo(np.int64).max - _AFTER],
@@ -54,7 +75,8 @@ def grow_stages(
         strict=True,
     ):
         near = (counted >= low - _BEFORE) & (counted <= high + _AFTER)
-        trees.append(grow(matrix[near], least))
+        is_last = len(trees) == len(stages)
+        trees.append(grow((late if is_last else early)[near], least))
     return joined(trees, stones, edges)
 
 

@@ -107,9 +107,12 @@ def test_a_judge_that_fails_is_no_victory(tmp_path: Path) -> None:
     assert "were forfeited" in done.stderr
 
 
-def test_results_pass_by_the_bar(tmp_path: Path) -> None:
+def test_results_pass_by_the_bar_and_by_ray(tmp_path: Path) -> None:
+    on_ray = [word for word in SMALL if "workers" not in word]
     child = terminal(
-        ["improve", "new", "--rounds=1", *SMALL], cwd=tmp_path, stdout=tmp_path / "out"
+        ["improve", "new", "--rounds=1", *on_ray, "--workers=2"],
+        cwd=tmp_path,
+        stdout=tmp_path / "out",
     )
     child.expect(pexpect.EOF)
     assert json_lines((tmp_path / "out").read_text())[0]["round"] == 0
