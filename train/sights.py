@@ -1,16 +1,9 @@
 """What a strong player sees in a move: threats that force, who runs out of safe moves, and how
 the game goes on by habit.
 
-Two ways of looking ahead, neither of which is a search:
-
-* a chain of threats: a side threatens, the only reply is made, it threatens again. The other
-  side never has a choice; the one that threatens goes where it threatens most.
-* a continuation: both sides play on to the end by habit. They take a win, prevent one, give
-  none away, keep their own threats, and of what is left make the move with the most points.
-  What a move is worth is counted by a habit; there are two, of a bold and of a wary player.
-
-All is asked of a move in the left half of the board, or of the mirror image of one in the right
-half, so that mirror images are asked the same.
+Two ways of looking ahead, neither of which is a search: chains of threats (`chains.py`) and
+continuations (`continuations.py`). All is asked of a move in the left half of the board, or of the
+mirror image of one in the right half, so that mirror images are asked the same.
 """
 
 from __future__ import annotations
@@ -19,58 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from selfplay.bits import population, trailing_zeros
+from selfplay.bits import population
 from selfplay.board import Board, mirrored, next_cells, position_key, winning_cells
-from selfplay.compiled import board_constant, inline, kernel
-from selfplay.evaluations import all_runs
+from selfplay.compiled import inline, kernel
 from selfplay.words import safe_stones
+from train.chains import forced
+from train.continuations import AS_ARRAY, DRAWN, LOST, NAMES, WON, end_of
+from train.geometry import lowest_row, several, some
 from train.points import PHASES, POINTS
 
 Array = np.ndarray[Any, Any]
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
-
-# The points of a move, by habit: for each own threat then, and more if its row suits; for each
-# threat of the other side's that this cell would have made, and more if its row suits; for a
-# threat to win at once; for preventing two at once; for each line through the cell that is empty,
-# has one own stone, two, one of the other side's, two; for answering right above; for a row
-# that suits. Odd rows suit the first player, even ones the second.
-HABITS = np.array(
-    [
-        [480, 320, 320, 160, 400, 500, 20, 20, 20, 20, 20, 0, 0],
-        [0, 0, 0, 0, 0, 0, 20, 30, 60, 20, 40, 0, 0],
-        [727, 945, 938, 772, 7238, 2393, 60, 13, 19, 135, -33, 45, 76],
-    ],
-    np.int64,
-)
-# Points of a line by own and other stones in it, four to a row: nothing where both have some.
-_LINE_POINTS = np.zeros((len(HABITS), 16), np.int64)
-_LINE_POINTS[:, [0, 4, 8, 1, 2]] = HABITS[:, 6:11]
-_WHO = ("plain", "shaping", "forcing")
-# Continuations: the habits of this side and of the other, and who answers right above where that
-# is safe: nobody, the other side, this side, both.
-CONTINUATIONS = (
-    *((habit, habit, 0) for habit in range(len(HABITS))),
-    (1, 0, 0),
-    (0, 0, 1),
-    (0, 0, 2),
-    (0, 0, 3),
-)
-_CONTINUATIONS = np.array(CONTINUATIONS, np.int64)
-_ANSWERING = ("", ", who answers right above", "", ", both answering right above")
-_NAMES = tuple(
-    f"a {_WHO[this]} player{', answering right above,' if answering == 2 else ''} "
-    f"against a {_WHO[that]} one{_ANSWERING[answering]}"
-    for this, that, answering in CONTINUATIONS
-)
-_CERTAIN = np.int64(1 << 40)
-_STEPS = 10
-"""The longest chain of threats."""
-
-LOST, DRAWN, WON = 0, 3, 6
-"""How a continuation ends for the side that moves: 0-2 lost, sooner to later, 4-6 won, later to
-sooner."""
 
 _MOVE = (
     ("row", 16),
@@ -143,8 +97,8 @@ _LINES = (
     ("better moves by lines", 16),
 )
 _CONTINUED = (
-    *((f"the end, {name}", 7) for name in _NAMES),
-    ("ends, added up", 7 * len(_NAMES)),
+    *((f"the end, {name}", 7) for name in NAMES),
+    ("ends, added up", 7 * len(NAMES)),
     ("ends, against the best other move", 128),
     ("better moves by ends", 16),
 )
@@ -174,209 +128,7 @@ _AT_TACTICS, _AT_FORCE, _AT_THREATS, _AT_COUNTING, _AT_LINES, _AT_ENDS, _AT_POIN
 _WORTH = np.zeros((len(PHASES) + 1, _AT_POINTS), np.int64)
 for _number, (_name, _width) in enumerate(OF_MOVE[:_AT_POINTS]):
     _WORTH[:, _number] = POINTS.get(_name, 0)
-_LINES_SUM, _ENDS_SUM = _AT_LINES + 18, _AT_ENDS + len(_NAMES)
-
-
-def windows(board: Board) -> Array:
-    """All lines of so many cells as win, as sets of cells."""
-    runs = [[divmod(cell, board.rows) for cell in run] for run in all_runs(board).tolist()]
-    return np.array(
-        [sum(1 << (column * board.stride + row) for column, row in run) for run in runs], np.uint64
-    )
-
-
-def odd_rows(board: Board) -> int:
-    """The cells of the first, third, … row from below."""
-    return sum(board.bottom << row for row in range(0, board.rows, 2))
-
-
-def _windows_through(board: Board) -> Array:
-    """uint64 [bit, …]: the lines through a cell, filled up with empty ones."""
-    lines = windows(board).tolist()
-    through = [[line for line in lines if line >> bit & 1] for bit in range(64)]
-    found = np.zeros((64, max(map(len, through)) + 1), np.uint64)
-    for bit, some in enumerate(through):
-        found[bit, : len(some)] = some
-    return found
-
-
-board_constant("windows", windows)
-board_constant("windows_through", _windows_through)
-board_constant("lines_through", lambda board: (_windows_through(board) != 0).sum(axis=1))
-board_constant("odd_rows", lambda board: np.uint64(odd_rows(board)))
-board_constant("column", lambda board: np.uint64((1 << board.rows) - 1))
-
-
-@inline
-def _some(cells: Any, most: Any) -> Any:
-    """How many cells there are, or the most that is told apart."""
-    return min(np.int64(population(cells)), most)
-
-
-@inline
-def _several(cells: Any) -> Any:
-    return cells & (cells - _ONE) != _NONE
-
-
-@inline
-def _lowest_row(board: Any, cells: Any) -> Any:
-    """The lowest row that any of the cells is in, counted from 1; 0 if there are none."""
-    row = board.bottom
-    for k in range(board.rows):
-        if cells & row:
-            return k + 1
-        row <<= _ONE
-    return 0
-
-
-@inline
-def _chain(board: Any, own: Any, other: Any, mask: Any, first: Any) -> Any:
-    """The steps in which the side to move wins by a chain of threats that begins with `first`,
-    if that is not empty; 0 if it does not."""
-    for step in range(_STEPS):
-        empty, free = board.full & ~mask, next_cells(board, mask)
-        if winning_cells(board, own) & free:
-            return step + 1
-        dangers = winning_cells(board, other) & empty
-        moves = dangers & free
-        if _several(moves):
-            return 0
-        if step == 0 and first:
-            if moves and moves != first:
-                return 0
-            moves = first
-        elif not moves:
-            moves = free
-        moves &= ~(dangers >> _ONE)
-        best, chosen, parry = np.int64(-9), _NONE, _NONE
-        while moves:
-            stone = moves & (~moves + _ONE)
-            moves ^= stone
-            after = mask | stone
-            wins = winning_cells(board, own | stone) & board.full & ~after
-            at_once = wins & next_cells(board, after)
-            if not at_once:
-                continue
-            if _several(at_once) or (at_once << _ONE) & wins:
-                return step + 2
-            worth = np.int64(population(wins))
-            if (at_once << _ONE) & dangers:
-                worth -= 8
-            if worth > best:
-                best, chosen, parry = worth, stone, at_once
-        if not chosen:
-            return 0
-        own |= chosen
-        other |= parry
-        mask |= chosen | parry
-    return 0
-
-
-@inline
-def _forced(board: Any, own: Any, other: Any, mask: Any) -> Any:
-    """The fewest steps in which the side to move wins by a chain of threats; 0 if it does not."""
-    free = next_cells(board, mask)
-    if winning_cells(board, own) & free:
-        return 1
-    if winning_cells(board, other) & free:
-        return _chain(board, own, other, mask, _NONE)
-    best = 0
-    while free:
-        stone = free & (~free + _ONE)
-        free ^= stone
-        after = mask | stone
-        if winning_cells(board, own | stone) & next_cells(board, after):
-            steps = _chain(board, own, other, mask, stone)
-            if steps and (best == 0 or steps < best):
-                best = steps
-    return best
-
-
-@inline
-def _points(
-    board: Any, own: Any, other: Any, mask: Any, stone: Any, suits: Any, last: Any, habit: Any
-) -> Any:
-    """What a move is worth by a habit; more than anything if it threatens in two places."""
-    after = mask | stone
-    empty, free = board.full & ~after, next_cells(board, after)
-    mine = winning_cells(board, own | stone) & empty
-    at_once = mine & free
-    if _several(at_once) or (at_once << _ONE) & mine:
-        return _CERTAIN
-    theirs = winning_cells(board, other | stone) & empty
-    points = HABITS[habit, 0] * np.int64(population(mine))
-    points += HABITS[habit, 1] * np.int64(population(mine & suits))
-    points += HABITS[habit, 2] * np.int64(population(theirs))
-    points += HABITS[habit, 3] * np.int64(population(theirs & ~suits))
-    if at_once:
-        points += HABITS[habit, 4]
-    prevented = theirs & free
-    if _several(prevented) or (prevented << _ONE) & theirs:
-        points += HABITS[habit, 5]
-    cell = np.uint64(trailing_zeros(stone))
-    for k in range(board.lines_through[cell]):
-        line = board.windows_through[cell, k]
-        kind = (population(line & own) << np.uint64(2)) | population(line & other)
-        points += _LINE_POINTS[habit, kind]
-    if stone == last << _ONE:
-        points += HABITS[habit, 11]
-    if stone & suits:
-        points += HABITS[habit, 12]
-    return points
-
-
-@inline
-def _end(board: Any, own: Any, other: Any, mask: Any, last: Any, continuation: Any) -> Any:
-    """How the game ends for the side that has just moved, which is `other`, if both play on."""
-    mine, theirs = winning_cells(board, own), winning_cells(board, other)
-    stones = np.int64(population(mask))
-    begun = stones
-    turn = 1
-    while True:
-        empty, free = board.full & ~mask, next_cells(board, mask)
-        if not empty:
-            return DRAWN
-        if mine & free:
-            wins = True
-            break
-        dangers = (theirs & empty) >> _ONE
-        moves = theirs & free
-        if _several(moves):
-            wins = False
-            break
-        moves = (moves if moves else free) & ~dangers
-        if not moves:
-            wins = False
-            break
-        if moves & ~(mine >> _ONE):
-            moves &= ~(mine >> _ONE)
-        stone = moves
-        if _several(moves):
-            above = (last << _ONE) & moves
-            if above and continuation[2] & turn:
-                stone = above
-            else:
-                suits = board.full & ~board.odd_rows if stones & 1 else board.odd_rows
-                best = -(_CERTAIN)
-                while moves:
-                    one = moves & (~moves + _ONE)
-                    moves ^= one
-                    points = _points(
-                        board, own, other, mask, one, suits, last, continuation[2 - turn]
-                    )
-                    if points > best:
-                        best, stone = points, one
-                if best == _CERTAIN:
-                    wins = True
-                    break
-        last = stone
-        mask |= stone
-        own, other = other, own | stone
-        mine, theirs = theirs, winning_cells(board, other)
-        turn = 3 - turn
-        stones += 1
-    late: Any = min((stones - begun) // 8, 2)
-    return WON - late if wins == (turn == 2) else LOST + late
+_LINES_SUM, _ENDS_SUM = _AT_LINES + 18, _AT_ENDS + len(NAMES)
 
 
 @inline
@@ -389,17 +141,17 @@ def _look_at_threats(
         threats = (theirs if side else mine) & ~free
         good = threats & (~suits if side else suits)
         bad = threats & ~good
-        out[at] = _some(good, 4)
-        out[at + 1] = _some(bad, 4)
-        out[at + 2] = _lowest_row(board, good)
-        out[at + 3] = _lowest_row(board, bad)
-        out[at + 4] = _some(threats & (threats << _ONE), 2)
+        out[at] = some(good, 4)
+        out[at + 1] = some(bad, 4)
+        out[at + 2] = lowest_row(board, good)
+        out[at + 3] = lowest_row(board, bad)
+        out[at + 4] = some(threats & (threats << _ONE), 2)
         at += 5
     new, taken = mine & ~mine_before & ~free, theirs_before & ~theirs
-    out[at] = _some(new & suits, 3)
-    out[at + 1] = _some(new & ~suits, 3)
-    out[at + 2] = _some(taken & ~suits, 3)
-    out[at + 3] = _some(taken & suits, 3)
+    out[at] = some(new & suits, 3)
+    out[at + 1] = some(new & ~suits, 3)
+    out[at + 2] = some(taken & ~suits, 3)
+    out[at + 3] = some(taken & suits, 3)
 
 
 @inline
@@ -428,7 +180,7 @@ def _count_out(board: Any, mine: Any, theirs: Any, mask: Any, suits: Any, out: A
         out[at + kind] = min(out[at + kind] + 1, 4)
     out[at + 5] = min(safe, 63)
     out[at + 6] = safe & 1
-    out[at + 8] = _some(mine & theirs, 2)
+    out[at + 8] = some(mine & theirs, 2)
 
 
 @inline
@@ -442,7 +194,7 @@ def _add_up_lines(
         with_own, with_other = line & own, line & other
         if not with_other:
             if with_own:
-                count = _some(with_own, 3)
+                count = some(with_own, 3)
                 out[at + count - 1] += 1
                 total += 1 if count == 1 else 4 if count == 2 else 16
                 if count == 2:
@@ -455,7 +207,7 @@ def _add_up_lines(
                     out[at + 10] += count > 2
                     out[at + 6] = max(out[at + 6], count - 1)
         elif not with_own:
-            count = _some(with_other, 3)
+            count = some(with_other, 3)
             out[at + 2 + count] += 1
             total -= 1 if count == 1 else 4 if count == 2 else 16
             if count == 2:
@@ -464,7 +216,7 @@ def _add_up_lines(
                 out[at + 16] += lacking & ~free & ~suits != _NONE
                 out[at + 17] += lacking & (free << _ONE) != _NONE
         elif line & stone and with_own == stone:
-            count = _some(with_other, 3)
+            count = some(with_other, 3)
             out[at + 9] += 1
             out[at + 11] += count > 1
             out[at + 7] = max(out[at + 7], count)
@@ -491,7 +243,7 @@ def _consider(board: Any, own: Any, mask: Any, column: Any, out: Any, sums: Any)
     above = (stone << _ONE) & board.full
     replies = safe_stones(board, after, mine)
 
-    out[0] = min(_lowest_row(board, stone) - 1, 15)
+    out[0] = min(lowest_row(board, stone) - 1, 15)
     out[1] = min(column, board.columns - 1 - column)
     out[2] = min(stones, 63)
     out[3] = 1 - (stones & 1)
@@ -501,11 +253,11 @@ def _consider(board: Any, own: Any, mask: Any, column: Any, out: Any, sums: Any)
     out[at + 1] = stone & theirs_before != _NONE
     out[at + 2] = above & theirs_before != _NONE
     out[at + 3] = above & mine_before != _NONE
-    out[at + 4] = _some(mine & free, 2)
+    out[at + 4] = some(mine & free, 2)
     out[at + 5] = loses_at_once
-    out[at + 6] = _some(replies, 7)
-    out[at + 7] = _some(free & ~(theirs >> _ONE), 7)
-    out[at + 8] = _some(safe_stones(board, mask, theirs_before), 7)
+    out[at + 6] = some(replies, 7)
+    out[at + 7] = some(free & ~(theirs >> _ONE), 7)
+    out[at + 8] = some(safe_stones(board, mask, theirs_before), 7)
 
     # What is certain is not asked again: `sure` is how it ends.
     at = _AT_FORCE
@@ -516,19 +268,19 @@ def _consider(board: Any, own: Any, mask: Any, column: Any, out: Any, sums: Any)
         out[at + 1], sure = 1, LOST
     else:
         parry = mine & free
-        if _several(parry):
+        if several(parry):
             out[at], sure = 2, WON
         elif parry:
-            steps = _forced(board, moved, other | parry, after | parry)
+            steps = forced(board, moved, other | parry, after | parry)
             if steps:
                 out[at], sure = steps + 1, WON
         if sure < 0:
-            steps = _forced(board, other, moved, after)
+            steps = forced(board, other, moved, after)
             if steps:
                 out[at + 1], sure = steps, LOST
             elif not replies:
                 sure = WON if empty else DRAWN
-            out[at + 2] = _forced(board, moved, other, after)
+            out[at + 2] = forced(board, moved, other, after)
     _look_at_threats(board, mine, theirs, mine_before, theirs_before, free, suits, out)
     _count_out(board, mine, theirs, after, suits, out)
     sums[0] = _add_up_lines(board, moved, other, stone, free, suits, out)
@@ -541,10 +293,10 @@ def _consider(board: Any, own: Any, mask: Any, column: Any, out: Any, sums: Any)
             at += 1
     at = _AT_ENDS
     total = 0
-    for k in range(len(_CONTINUATIONS)):
+    for k in range(len(AS_ARRAY)):
         end = sure
         if sure < 0:
-            end = _end(board, other, moved, after, stone, _CONTINUATIONS[k])
+            end = end_of(board, other, moved, after, stone, AS_ARRAY[k])
         out[at + k] = end
         total += end
     out[_ENDS_SUM] = total
@@ -591,9 +343,9 @@ def survey(board: Any, own: Any, mask: Any, out: Any) -> Any:
         forces += wins
         holds += not loses
     if turned:
-        danger = _forced(board, image_own ^ image_mask, image_own, image_mask)
+        danger = forced(board, image_own ^ image_mask, image_own, image_mask)
     else:
-        danger = _forced(board, own ^ mask, own, mask)
+        danger = forced(board, own ^ mask, own, mask)
     for column in range(board.columns):
         if not open_columns[column]:
             continue

@@ -165,5 +165,6 @@ def wording_of(model: Model) -> Wording:
         return in_words(features, feature, low, high)
 
     if model.target == "candidate":
-        return Wording(answer, ("not played", "played"))
+        by_value = model.parameters.get("labels") == "optimal"
+        return Wording(answer, ("a mistake", "right") if by_value else ("not played", "played"))
     return Wording(answer, tuple(f"column {column + 1}" for column in range(model.board.columns)))

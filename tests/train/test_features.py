@@ -12,7 +12,7 @@ from selfplay.errors import InputError
 from selfplay.position import Position
 from tests.strategies import unfinished
 from train.features import OF_COLUMN, OF_POSITION, FeatureSet
-from train.sights import windows
+from train.geometry import windows
 
 BOARD = Board()
 

@@ -12,9 +12,10 @@ from selfplay.board import Board, mirrored
 from selfplay.position import Position
 from selfplay.solver import Solver
 from tests.strategies import unfinished
+from train.continuations import DRAWN
 from train.features import FeatureSet
 from train.points import PHASES, POINTS
-from train.sights import DRAWN, OF_MOVE
+from train.sights import OF_MOVE
 
 BOARD = Board()
 FORESIGHT = FeatureSet("foresight", BOARD)
