@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from train.why import Why
 
 
+MOST_ADVANTAGES = 4
+
+
 def reasons(why: Why, most: int | None = None) -> list[str]:
     """What speaks for the move, of the path at most so many lines, and what nearly was."""
     from train.why import wording_of
@@ -27,6 +30,11 @@ def reasons(why: Why, most: int | None = None) -> list[str]:
     if why.runner_up is not None:
         rival = why.shares[why.runner_up] or 0.0
         lines.append(f"the next best is column {why.runner_up + 1}, with {rival:.0%}")
+    if why.advantages:
+        assert why.runner_up is not None
+        lines.append(f"what counts, and is otherwise with column {why.runner_up + 1}:")
+    for found in why.advantages[:MOST_ADVANTAGES]:
+        lines.append(f"  {found.name}: {found.here}, not {found.there} ({found.points:+d})")
     if why.flip is not None:
         lines.append(f"had it been otherwise ({why.flip.instead}), column {why.flip.move + 1}")
     return lines

@@ -29,8 +29,9 @@ def train(
         typer.Option("--labels", help="Right is the teacher's move, or optimal: each as good."),
     ] = "teacher",
     features: Annotated[
-        str, typer.Option("--features", help="tactics or cells; or foresight, of candidates.")
-    ] = "tactics",
+        str | None,
+        typer.Option("--features", help="foresight, tactics or cells: what the tree sees."),
+    ] = None,
     perspective: Annotated[
         str, typer.Option("--perspective", help="Cells of the mover, or absolute.")
     ] = "mover",

@@ -43,9 +43,9 @@ Features = Literal["cells", "tactics", "foresight"]
 class Recipe:
     """How a model is made of rows."""
 
-    features: Features = "tactics"
-    """Of the position as a whole, for a tree of moves; a tree of candidates looks at its moves,
-    with foresight or without."""
+    features: Features | None = None
+    """Of the position as a whole for a tree of moves: tactics, if not given. A tree of candidates
+    looks at its moves, with foresight unless tactics are asked for."""
     perspective: Perspective = "mover"
     target: Target = "candidate"
     labels: Labels = "teacher"
@@ -66,6 +66,9 @@ class Recipe:
     test_split: TestSplit = "position"
 
     def __post_init__(self) -> None:
+        if self.features is None:
+            usual = "foresight" if self.target == "candidate" else "tactics"
+            object.__setattr__(self, "features", usual)
         for name, kind in (
             ("features", Features),
             ("perspective", Perspective),
@@ -102,6 +105,7 @@ class Recipe:
     def features_on(self, board: Board) -> FeatureSet:
         if self.target == "candidate" and self.features != "foresight":
             return FeatureSet("move", board, self.perspective)
+        assert self.features is not None
         return FeatureSet(self.features, board, self.perspective)
 
 
@@ -174,9 +178,9 @@ class Course:
             rows=self.rows,
             unique_rows=len(self.taught),
             train_rows=self.seen.rows,
-            train_right=int(seen.is_right(_answers(model, seen)).sum()),
-            test_right=int(unseen.is_right(answers).sum()),
-            constant_right=int(unseen.is_right(_middle(unseen)).sum()),
+            train_right=int(seen.will_do(_answers(model, seen)).sum()),
+            test_right=int(unseen.will_do(answers).sum()),
+            constant_right=int(unseen.will_do(_middle(unseen)).sum()),
             confusion=_confusion(unseen, answers),
         )
 
@@ -387,6 +391,6 @@ def _middle(lessons: Lessons) -> Array:
 def _confusion(lessons: Lessons, answers: Array) -> Array:
     columns = lessons.board.columns
     # Of several right moves, the one that was answered is the one that was asked for.
-    pairs = np.where(lessons.is_right(answers), answers, lessons.move) * columns + answers
+    pairs = np.where(lessons.will_do(answers), answers, lessons.move) * columns + answers
     counts: Array = np.bincount(pairs, minlength=columns * columns)
     return counts.reshape(columns, columns)

@@ -62,8 +62,13 @@ class Lessons:
         return found
 
     def is_right(self, columns: Array) -> Array:
-        """bool [row]: whether this column is right."""
+        """bool [row]: whether this column is told to be right."""
         found: Array = self.right >> columns & 1 != 0
+        return found
+
+    def will_do(self, columns: Array) -> Array:
+        """bool [row]: whether this column is not told to be wrong."""
+        found: Array = (self.right | self.left_out) >> columns & 1 != 0
         return found
 
     def keys(self) -> tuple[Array, Array]:

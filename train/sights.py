@@ -128,7 +128,21 @@ _AT_TACTICS, _AT_FORCE, _AT_THREATS, _AT_COUNTING, _AT_LINES, _AT_ENDS, _AT_POIN
 _WORTH = np.zeros((len(PHASES) + 1, _AT_POINTS), np.int64)
 for _number, (_name, _width) in enumerate(OF_MOVE[:_AT_POINTS]):
     _WORTH[:, _number] = POINTS.get(_name, 0)
+SCALES = {
+    "lines, against the best other move": (128, 1),
+    "ends, against the best other move": (64, 1),
+    "points, against the best other move": (128, 4),
+}
+"""What is counted from a middle, and in what steps."""
+
 _LINES_SUM, _ENDS_SUM = _AT_LINES + 18, _AT_ENDS + len(NAMES)
+
+
+def points_of(stones: int, codes: Array) -> Array:
+    """int64 [sight]: what each thing seen in a move counts, with so many stones on the board."""
+    phase = sum(stones >= edge for edge in PHASES)
+    found: Array = _WORTH[phase] * codes[:_AT_POINTS].astype(np.int64)
+    return found
 
 
 @inline

@@ -12,6 +12,7 @@ from selfplay.position import Position
 from train.export import Wording
 from train.features import FeatureSet
 from train.model import Model
+from train.sights import SCALES, points_of
 from train.tree import LEAF
 
 
@@ -23,6 +24,16 @@ class Flip:
     """What would have had to hold."""
     move: int
     """What it would have played then."""
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """Something that is otherwise with the runner-up, and what that counts."""
+
+    name: str
+    here: str
+    there: str
+    points: int
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,30 @@ class Why:
         return -max(others)[1] if others else None
 
     @cached_property
+    def advantages(self) -> tuple[Advantage, ...]:
+        """Where the points come from by which the move is ahead of the runner-up, or behind: what
+        counts most first. Nothing, where no points are seen."""
+        if self.model.features.name != "foresight" or self.runner_up is None:
+            return ()
+        own = np.array([self.position.own], np.uint64)
+        mask = np.array([self.position.mask], np.uint64)
+        codes = self.model.features.of_all_moves(own, mask)[0]
+        mine, rivals = codes[self.move], codes[self.runner_up]
+        stones = self.position.ply
+        ahead = points_of(stones, mine) - points_of(stones, rivals)
+        names, widths = self.model.features.names, self.model.features.widths
+        return tuple(
+            Advantage(
+                names[k],
+                _value(int(mine[k]), int(widths[k])),
+                _value(int(rivals[k]), int(widths[k])),
+                int(ahead[k]),
+            )
+            for k in np.argsort(-np.abs(ahead), kind="stable").tolist()
+            if ahead[k]
+        )
+
+    @cached_property
     def flip(self) -> Flip | None:
         """The last question on the way that alone would have changed the move."""
         second = self.runner_up
@@ -139,14 +174,26 @@ def in_words(features: FeatureSet, feature: int, low: int, high: int) -> str:
             states = ("empty", "the first player's", "the second player's")
         return f"{name} is {' or '.join(states[low : high + 1])}"
     if width == 2:
-        return f"{name}: {'yes' if low else 'no'}"
+        return f"{name}: {_value(low, width)}"
+    if name in SCALES:
+        middle, step = SCALES[name]
+        low_end, high_end = (f"{(end - middle) * step:+d}" for end in (low, high))
+        return f"{name}: {_range(low, high, width, low_end, high_end)}"
+    return f"{name}: {_range(low, high, width, str(low), str(high))}"
+
+
+def _range(low: int, high: int, width: int, low_end: str, high_end: str) -> str:
     if low == high:
-        return f"{name}: {low}"
+        return low_end
     if low == 0:
-        return f"{name}: at most {high}"
+        return f"at most {high_end}"
     if high == width - 1:
-        return f"{name}: at least {low}"
-    return f"{name}: {low} to {high}"
+        return f"at least {low_end}"
+    return f"{low_end} to {high_end}"
+
+
+def _value(code: int, width: int) -> str:
+    return ("no", "yes")[code] if width == 2 else str(code)
 
 
 def wording_of(model: Model) -> Wording:

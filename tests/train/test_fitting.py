@@ -159,7 +159,7 @@ def test_every_move_that_keeps_the_value_is_right(solved: Dataset) -> None:
 
 def test_a_tree_of_optimal_moves_is_right_if_its_move_is_one(solved: Dataset) -> None:
     model, report = train([solved], Recipe(labels="optimal", min_samples_leaf=1))
-    assert report.train_accuracy > 0.99
+    assert report.train_accuracy > 0.9
     assert model.parameters["labels"] == "optimal"
     assert sum(map(sum, report.confusion)) == report.test_rows
     right = sum(row[k] for k, row in enumerate(report.confusion))

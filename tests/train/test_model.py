@@ -26,11 +26,13 @@ from tests.storage.made import make_run
 from train.fitting import Recipe, train
 from train.lessons import lessons_of
 from train.model import Model
+from train.sights import points_of
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = str(ROOT / "examples" / "tiny")
 RECIPES = {
     "candidate": Recipe(),
+    "move": Recipe(features="tactics"),
     "canonical": Recipe(mirror="canonical"),
     "tactics": Recipe(target="move", mirror="canonical"),
     "cells": Recipe(target="move", features="cells", perspective="absolute", mirror="off"),
@@ -227,8 +229,25 @@ def test_the_reasons_are_those_of_the_tree(models: dict[str, Model]) -> None:
             assert len(why.path) <= models[name].tree.depth
             if why.flip is not None:
                 assert why.flip.move != decision.move
-    forced = TreePlayer(Board(), models["candidate"]).decide(Position.parse("44352")).why
+    forced = TreePlayer(Board(), models["move"]).decide(Position.parse("44352")).why
     assert "must be blocked: yes" in forced.path
+    assert forced.advantages == ()
+
+
+def test_points_are_told_by_what_they_are_made_of(models: dict[str, Model]) -> None:
+    from train.player import TreePlayer
+
+    position = Position.parse("44352")
+    why = TreePlayer(Board(), models["candidate"]).decide(position).why
+    own, mask = as_arrays(position)
+    codes = why.model.features.of_all_moves(own, mask)[0]
+    sums = [int(points_of(position.ply, codes[c]).sum()) for c in (why.move, why.runner_up)]
+    assert sum(found.points for found in why.advantages) == sums[0] - sums[1] > 0
+    sizes = [abs(found.points) for found in why.advantages]
+    assert sizes == sorted(sizes, reverse=True)
+    assert any(
+        line.startswith("points, against the best other move: at least +") for line in why.path
+    )
 
 
 def test_positions_of_other_runs_join(tmp_path: Path, models: dict[str, Model]) -> None:
