@@ -24,6 +24,7 @@ from selfplay.board import Board, next_cells, winning_cells
 from selfplay.compiled import inline, kernel
 from selfplay.errors import InputError
 from selfplay.words import safe_stones
+from train.geometry import some
 from train.sights import OF_MOVE, survey_all
 
 Array = np.ndarray[Any, Any]
@@ -158,12 +159,6 @@ class FeatureSet:
 
 
 @inline
-def _bits(cells: Any, most: int) -> Any:
-    """How many cells there are, or the most that is told apart."""
-    return min(np.int64(population(cells)), most)
-
-
-@inline
 def _of_position(board: Any, own: Any, mask: Any, out: Any, at: Any) -> Any:
     """The questions about a position, in the order of OF_POSITION."""
     other = own ^ mask
@@ -173,13 +168,13 @@ def _of_position(board: Any, own: Any, mask: Any, out: Any, at: Any) -> Any:
     odd, even = board.odd_rows, board.full & ~board.odd_rows
     stones = np.int64(population(mask))
     out[at] = 1 - stones % 2
-    out[at + 1] = _bits(mine & odd & ~free, 3)
-    out[at + 2] = _bits(mine & even & ~free, 3)
-    out[at + 3] = _bits(theirs & odd & ~free, 3)
-    out[at + 4] = _bits(theirs & even & ~free, 3)
-    out[at + 5] = _bits(safe_stones(board, mask, theirs), 7)
+    out[at + 1] = some(mine & odd & ~free, 3)
+    out[at + 2] = some(mine & even & ~free, 3)
+    out[at + 3] = some(theirs & odd & ~free, 3)
+    out[at + 4] = some(theirs & even & ~free, 3)
+    out[at + 5] = some(safe_stones(board, mask, theirs), 7)
     out[at + 6] = (mine & free) != 0
-    out[at + 7] = _bits(theirs & free, 2)
+    out[at + 7] = some(theirs & free, 2)
     out[at + 8] = _lowest_row(board, mine & odd & ~free)
     out[at + 9] = _lowest_row(board, theirs & odd & ~free)
     out[at + 10] = min(stones // 6, 7)
@@ -221,21 +216,21 @@ def _of_column(board: Any, own: Any, mask: Any, column: Any, out: Any, at: Any) 
     after = winning_cells(board, with_it) & board.full & ~full
     new = after & ~mine
     free = next_cells(board, full)
-    out[at + 7] = _bits(new, 3)
+    out[at + 7] = some(new, 3)
     threats = np.int64(population(after & free))
     out[at + 8] = min(threats, 2)
     out[at + 9] = _forces_a_win(board, with_it, full, after & free, theirs & free)
-    out[at + 10] = _bits(new & board.odd_rows & ~free, 2)
-    out[at + 11] = _bits(new & ~board.odd_rows & ~free, 2)
+    out[at + 10] = some(new & board.odd_rows & ~free, 2)
+    out[at + 11] = some(new & ~board.odd_rows & ~free, 2)
     best, best_other, lines, lines_other = 0, 0, 0, 0
     for window in board.windows:
         if window & cell:
             if not window & other:
                 lines += 1
-                best = max(best, _bits(window & own, 3))
+                best = max(best, some(window & own, 3))
             if not window & own:
                 lines_other += 1
-                best_other = max(best_other, _bits(window & other, 3))
+                best_other = max(best_other, some(window & other, 3))
     out[at + 12] = best
     out[at + 13] = best_other
     out[at + 14] = min(lines, 7)
@@ -248,7 +243,7 @@ def _of_column(board: Any, own: Any, mask: Any, column: Any, out: Any, at: Any) 
         reply = replies & (~replies + _ONE)
         replies ^= reply
         theirs_then = winning_cells(board, other | reply) & board.full & ~(full | reply)
-        worst = max(worst, _bits(theirs_then & next_cells(board, full | reply), 2))
+        worst = max(worst, some(theirs_then & next_cells(board, full | reply), 2))
     out[at + 17] = worst
 
 

@@ -217,13 +217,8 @@ class Sitting:
         """Have somebody choose; False if they leave."""
         before = len(scene.game.moves)
         while len(scene.game.moves) == before:
-            self._find_values(scene)
-            self.view.show(scene)
-            try:
-                asked = self.view.command(scene)
-            except EOFError:
-                return False
-            scene.message = scene.complaint = ""
+            asked = self._asked(scene)
+            scene.message = ""
             if asked == "q":
                 return False
             if asked == "c" and scene.keys is STOPPED:
@@ -238,6 +233,17 @@ class Sitting:
             else:
                 self._answer(scene, asked)
         return True
+
+    def _asked(self, scene: Scene) -> str:
+        """What somebody asks for; if nobody is there, to leave."""
+        self._find_values(scene)
+        self.view.show(scene)
+        try:
+            asked = self.view.command(scene)
+        except EOFError:
+            return "q"
+        scene.complaint = ""
+        return asked
 
     def _put(self, scene: Scene, number: int) -> None:
         """A stone into a column, 1-based, if it goes."""
@@ -355,14 +361,7 @@ class Sitting:
             self.view.show(scene)
             return False
         while True:
-            self._find_values(scene)
-            self.view.show(scene)
-            try:
-                asked = self.view.command(scene)
-            except EOFError:
-                return False
-            scene.complaint = ""
-            match asked:
+            match asked := self._asked(scene):
                 case "q":
                     return False
                 case "r":
@@ -384,14 +383,7 @@ class Sitting:
     def _look(self, scene: Scene) -> int | None:
         """Step through a game; to which other one to go, or None to leave."""
         while True:
-            self._find_values(scene)
-            self.view.show(scene)
-            try:
-                asked = self.view.command(scene)
-            except EOFError:
-                return None
-            scene.complaint = ""
-            match asked:
+            match asked := self._asked(scene):
                 case "q":
                     return None
                 case "up" | "down":
