@@ -44,6 +44,10 @@ def train(
     split: Annotated[
         str, typer.Option("--split", help="threshold, equals or multiway: a branch per value.")
     ] = "threshold",
+    candidates: Annotated[
+        str,
+        typer.Option("--candidates", help="all, or quartiles of what has over ten values."),
+    ] = "all",
     max_depth: Annotated[
         int | None, typer.Option("--max-depth", help="Questions in a row.")
     ] = None,
@@ -100,6 +104,7 @@ def train(
         "mirror": mirror,
         "criterion": criterion,
         "split": split,
+        "candidates": candidates,
         "max_depth": max_depth,
         "min_samples_leaf": min_samples_leaf,
         "stages": stages,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from selfplay.errors import InputError
 from train.criterion import Split
 
 Array = np.ndarray[Any, Any]
+
+Candidates = Literal["all", "quartiles"]
 
 MOST_VALUES = (1 << 16) - 1
 """Of one feature; one code is kept for values that were never seen."""
@@ -67,18 +69,30 @@ class Encoding:
             found[:, at] = feature.codes(column, dtype)
         return found
 
-    def cuts(self, candidates: str) -> Array | None:
+    def cuts(self, candidates: Candidates) -> Array | None:
         """Which values a threshold may stand at: all, or of many those at the quartiles."""
         if candidates == "all":
             return None
-        allowed = []
-        for feature in self.features:
-            cut = np.ones(feature.width, np.bool_)
-            if feature.width > QUARTILES_FROM:
-                cut[:] = False
-                cut[np.array([1, 2, 3]) * feature.width // 4 - 1] = True
-            allowed.append(cut)
-        return np.concatenate(allowed)
+        return np.concatenate(
+            [_quartiles(np.arange(feature.width), feature.width) for feature in self.features]
+        )
+
+
+def quartiles_of(codes: Array, widths: Array) -> Array:
+    """bool [value of any feature]: where a threshold may stand, for features of many values that
+    came up at their quartiles alone."""
+    return np.concatenate(
+        [_quartiles(np.unique(codes[:, k]), width) for k, width in enumerate(widths.tolist())]
+    )
+
+
+def _quartiles(values: Array, width: int) -> Array:
+    """bool [value], of a feature with these values, out of so many that there may be."""
+    cut = np.ones(width, np.bool_)
+    if len(values) > QUARTILES_FROM:
+        cut[:] = False
+        cut[values[np.array([1, 2, 3]) * len(values) // 4 - 1]] = True
+    return cut
 
 
 def _feature(column: Array, split: Split) -> Feature:

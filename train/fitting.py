@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
@@ -15,6 +15,7 @@ from selfplay.board import Board
 from selfplay.errors import InputError
 from storage.dataset import Dataset
 from train.criterion import Criterion, Split
+from train.encoding import Candidates, quartiles_of
 from train.features import FeatureSet, Perspective
 from train.grower import Limits, Matrix, grow
 from train.intervals import wilson
@@ -52,6 +53,8 @@ class Recipe:
     mirror: Mirror = "augment"
     criterion: Criterion = "entropy"
     split: Split = "threshold"
+    candidates: Candidates = "all"
+    """Where thresholds may stand: anywhere, or at the quartiles of features of many values."""
     max_depth: int | None = None
     min_samples_leaf: int = 20
     stages: str = ""
@@ -77,6 +80,7 @@ class Recipe:
             ("mirror", Mirror),
             ("criterion", Criterion),
             ("split", Split),
+            ("candidates", Candidates),
             ("duplicates", Duplicates),
             ("test_split", TestSplit),
         ):
@@ -89,6 +93,8 @@ class Recipe:
             raise InputError("stages are for features=foresight, split=threshold and no prune")
         if self.features == "foresight" and self.target != "candidate":
             raise InputError("features=foresight are of moves: they are for target=candidate")
+        if self.candidates != "all" and self.split != "threshold":
+            raise InputError("candidates=quartiles are for split=threshold")
         if self.labels == "optimal" and self.target != "candidate":
             raise InputError("labels=optimal are for target=candidate: several moves may be right")
         for name, least in (("max_depth", 0), ("min_samples_leaf", 1), ("max_leaves", 1)):
@@ -208,6 +214,10 @@ def train(
     return _model(recipe, lessons.board, tree, _provenance(datasets, report)), report
 
 
+_OF_ONE_PROCESS = {"prune": None, "stages": "", "candidates": "all", "test_split": "position"}
+"""What has to be as usual where rows are spread."""
+
+
 def train_spread(
     datasets: Sequence[Dataset],
     recipe: Recipe,
@@ -217,8 +227,9 @@ def train_spread(
     """The same over so many actors of a Ray that runs: each reads some of the shards."""
     from train.spread import Spread
 
-    if recipe.prune is not None or recipe.stages or recipe.test_split == "order":
-        raise InputError("prune, stages and test_split=order are for one process: leave them out")
+    for name, usual in _OF_ONE_PROCESS.items():
+        if getattr(recipe, name) != usual:
+            raise InputError(f"{name}={getattr(recipe, name)} is for one process: leave it out")
     clock = _Clock()
     spread = Spread(RunPart(tuple(d.place.absolute for d in datasets), recipe), parts)
     try:
@@ -361,6 +372,8 @@ def _grown(
         )
         return grow(rows, recipe.criterion, recipe.split, limits, threads, tell)
 
+    if recipe.candidates == "quartiles":
+        matrix = replace(matrix, cuts=quartiles_of(matrix.codes, matrix.widths))
     least = recipe.min_samples_leaf
     if recipe.stages:
         features = recipe.features_on(board)

@@ -6,19 +6,18 @@ import inspect
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from selfplay.errors import InputError
 from train.criterion import Criterion, Split
-from train.encoding import Encoding
+from train.encoding import Candidates, Encoding
 from train.grower import Limits, Matrix, grow
 from train.pruning import reduced_error, with_leaves
 from train.tree import Tree
 
 Array = np.ndarray[Any, Any]
-Candidates = Literal["all", "quartiles"]
 
 # Weights that are not whole are counted in steps of the largest one's millionth.
 _STEPS = 1 << 20

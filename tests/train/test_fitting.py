@@ -15,7 +15,7 @@ from selfplay.solver import Solver
 from storage.dataset import Dataset
 from storage.spec import Spec
 from tests.storage.made import make_run
-from train.fitting import Recipe, train
+from train.fitting import Recipe, matrix_of, train
 from train.intervals import wilson
 from train.lessons import Lessons, lessons_of
 from train.questions import Questions
@@ -186,3 +186,16 @@ def test_what_is_examined_is_not_learned(solved: Dataset, monkeypatch: pytest.Mo
     monkeypatch.setattr(Questions, "load", lambda: asked)
     after = lessons_of([solved])
     assert as_set(after) == as_set(before[50:]) - as_set(before[:50])
+
+
+def test_thresholds_may_stand_at_quartiles_alone(run: Dataset) -> None:
+    every, few = (train([run], Recipe(candidates=c))[0].tree for c in ("all", "quartiles"))
+    assert not np.array_equal(few.value, every.value)
+    features = Recipe().features_on(Board())
+    matrix = matrix_of(lessons_of([run]), features)
+    for feature in range(len(features.names)):
+        asked = set(few.value[few.feature == feature].tolist())
+        if len(np.unique(matrix.codes[:, feature])) > 12:  # a fifth of the rows was held out
+            assert len(asked) <= 3
+    with pytest.raises(InputError, match="quartiles are for split=threshold"):
+        Recipe(candidates="quartiles", split="equals")
