@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help leaderboard questions quickstart test test-cluster check format bench check-lowest check-wheel clean
+.PHONY: help leaderboard picture questions quickstart test test-cluster check format bench check-lowest check-wheel clean
 
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -25,6 +25,9 @@ check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n auto --dist worksteal
+
+picture: .venv/installed  ## draw the game that the README shows
+	$(BIN)/python -m cli.sitting.portrait docs/play.svg
 
 questions: .venv/installed  ## judge the questions of `selfplay evaluate` anew: some minutes
 	$(BIN)/python -m train.questions train/data/questions-7x6.npz

@@ -39,7 +39,8 @@ class TreeOptions:
 
 
 class TreePlayer:
-    """Plays what speaks for itself most; of equals what is nearer to the middle."""
+    """Plays what speaks for itself most. Of equals that is what wins at once, then what does not
+    let the other side win at once, then what is nearer to the middle."""
 
     def __init__(self, board: Board, model: Model) -> None:
         if board != model.board:
@@ -62,10 +63,19 @@ class TreePlayer:
         self._own[0], self._mask[0] = position.own, position.mask
         found, nodes = self.model.ask(self._own, self._mask)
         scores = found[0].tolist()
-        move = max(self._order, key=scores.__getitem__)
+        best = max(scores)
+        equals = [column for column in self._order if scores[column] == best]
+        move = equals[0] if len(equals) == 1 else _soonest(position, equals)
         shares = tuple(None if score < 0 else score for score in scores)
         why = Why(self.model, position, move, shares, int(nodes[0, move]))
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
+
+
+def _soonest(position: Position, equals: list[int]) -> int:
+    """The first of these that wins at once, or else does not lose at once."""
+    wins = [column for column in equals if column in position.winning_moves]
+    holds = [column for column in equals if not position.play(column).winning_moves]
+    return (wins or holds or equals)[0]
 
 
 def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from train.why import Why
 
 _BAR = 14
+_BESIDE_PATH = 12
+"""Lines that reasons take beside the path."""
 
 
 class HintPanel:
@@ -42,10 +44,10 @@ class HelpPanel:
         yield plain_table(("", ""), [(in_plain(key, console), what) for key, what in self._keys])
 
 
-def why_panel(stone: int, why: Why, room: int | None) -> Group:
-    """Why a tree played what it played; of a long path, its end."""
-    lines = reasons(why, None if room is None else max(room, 3))
-    return Group(Text(f"stone {stone}"), *map(Text, lines))
+def why_panel(stone: int, why: Why, lines: int | None) -> Group:
+    """Why a tree played what it played, in so many lines; of a long path, its end."""
+    room = None if lines is None else max(3, lines - _BESIDE_PATH)
+    return Group(Text(f"stone {stone}"), *map(Text, reasons(why, room)))
 
 
 def review_panel(review: Review) -> Group:

@@ -15,7 +15,7 @@ from cli.sitting.sitting import Scene
 from selfplay.board import Board
 from selfplay.position import Position
 
-COLUMNS, LINES = 80, 22
+COLUMNS, LINES = 80, 24
 OPPONENT = "tree"
 YOURS = (3, 3, 2, 4, 1)
 """The columns that a person plays, 0-based; the tree answers."""
@@ -44,7 +44,7 @@ def portrait() -> str:
     )
     screen = Screen(console)
     scene = Scene(game, message=f"{game.names[1]} plays column {game.moves[-1] + 1}")
-    scene.panel = why_panel(game.position.ply, decision.why, screen.panel_lines - 8)
+    scene.panel = why_panel(game.position.ply, decision.why, screen.panel_lines)
     console.print(screen.drawn(scene))
     return console.export_svg(title=f"selfplay play --o {OPPONENT}", unique_id="play")
 

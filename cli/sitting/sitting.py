@@ -315,10 +315,9 @@ class Sitting:
         else:
             number, decision = found
             stone = scene.game.positions[number].ply + 1
-            room = None if self.view.panel_lines is None else self.view.panel_lines - 8
             # Its reasons are worked out when they are asked for.
             with self.view.busy(scene, lambda: "asking the tree"):
-                scene.panel = why_panel(stone, decision.why, room)
+                scene.panel = why_panel(stone, decision.why, self.view.panel_lines)
 
     def _find_values(self, scene: Scene) -> None:
         """What perfect play says of each column, as far as it does within some seconds."""

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.sitting.game import Game, Seat
+from cli.sitting.portrait import portrait
 from cli.sitting.records import keep, kept_in, line_of
 from selfplay.board import Board
 from selfplay.errors import InputError
@@ -339,3 +340,10 @@ def test_what_cannot_be_is_said_before_a_game(
     done = run("play", *arguments, stdin="4\n", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_the_picture_in_the_readme_is_what_is_seen() -> None:
+    shown, drawn = (ROOT / "docs" / "play.svg").read_text(), portrait()
+    texts = [re.findall(r">([^<]+)</text>", svg) for svg in (shown, drawn)]
+    assert texts[0] == texts[1]
+    assert any("speaks&#160;for&#160;it" in text for text in texts[0])

@@ -26,6 +26,7 @@ from tests.storage.made import make_run
 from train.fitting import Recipe, train
 from train.lessons import lessons_of
 from train.model import Model
+from train.player import TreePlayer
 from train.sights import points_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -194,6 +195,21 @@ def test_a_tree_is_a_player_like_others(tmp_path: Path, models: dict[str, Model]
         PlayerSpec.parse(f"tree:{tmp_path}/nowhere")
 
 
+def test_of_equals_a_tree_plays_what_wins_at_once(models: dict[str, Model]) -> None:
+    class Level(Model):
+        def ask(self, own: Any, mask: Any) -> tuple[Any, Any]:
+            scores, nodes = super().ask(own, mask)
+            return np.where(scores < 0, scores, 0.5), nodes
+
+    known = models["candidate"]
+    level = Level(known.tree, known.features, known.target, known.mirror)
+    player = TreePlayer(Board(), level)
+    assert player.decide(Position.parse("223344")).move in (0, 4)  # three in a row, both ends open
+    assert player.decide(Position.parse("112233")).move == 3
+    assert player.decide(Position.parse("11223")).move == 3  # else the other side wins there
+    assert player.decide(Position.parse("")).move == 3
+
+
 def test_a_tree_can_explore_for_a_run(tmp_path: Path, models: dict[str, Model]) -> None:
     path = str(tmp_path / "model")
     models["candidate"].save(path)
@@ -217,8 +233,6 @@ def test_a_tree_can_explore_for_a_run(tmp_path: Path, models: dict[str, Model]) 
 
 
 def test_the_reasons_are_those_of_the_tree(models: dict[str, Model]) -> None:
-    from train.player import TreePlayer
-
     for name in ("candidate", "tactics", "multiway", "equals"):
         player = TreePlayer(Board(), models[name])
         for text in ("", "44352", "4433", "12121"):
@@ -235,8 +249,6 @@ def test_the_reasons_are_those_of_the_tree(models: dict[str, Model]) -> None:
 
 
 def test_points_are_told_by_what_they_are_made_of(models: dict[str, Model]) -> None:
-    from train.player import TreePlayer
-
     position = Position.parse("44352")
     why = TreePlayer(Board(), models["candidate"]).decide(position).why
     own, mask = as_arrays(position)
