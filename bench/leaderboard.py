@@ -32,6 +32,8 @@ BEGIN, END = "<!-- leaderboard -->", "<!-- end of leaderboard -->"
 
 OPPONENT = "mcts:10000"
 GAMES, OPENING, SEED = 400, "0-2", 0
+SLOW = {"perfect": (40, 500)}
+"""Of players that take seconds over a move: fewer games, and fewer of the questions."""
 PLAYERS = (
     "random",
     "greedy",
@@ -53,7 +55,10 @@ def main() -> None:
         executor = OnRay(usable_cores())
         with executor.start():
             classic = _classic(folder, executor)
-            rows = [_row(name, classic, executor) for name in PLAYERS]
+            rows = []
+            for name in PLAYERS:
+                rows.append(_row(name, classic, executor))
+                print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
     text = "\n".join(_table(rows))
     page = README.read_text()
     before, rest = page.split(BEGIN)
@@ -76,8 +81,9 @@ def _classic(folder: str, executor: OnRay) -> str:
 def _row(name: str, classic: str, executor: OnRay) -> list[str]:
     player = classic if name == "cells" else name
     print(f"{name} …", file=sys.stderr, flush=True)
-    result = examine(name, PlayerSpec.parse(player).build(Board()), Questions.load())
-    first, second = ("–", "–") if name == OPPONENT else _scores(player, executor)
+    games, asked = SLOW.get(name, (GAMES, None))
+    result = examine(name, PlayerSpec.parse(player).build(Board()), Questions.load()[:asked])
+    first, second = ("–", "–") if name == OPPONENT else _scores(player, games, executor)
     shown = "tree on cells, the classic" if name == "cells" else f"`{name}`"
     phases = [f"{tally.mistake_rate:.1%}" for tally in result.by_phase.values()]
     low, high = result.all.interval
@@ -96,10 +102,10 @@ def _time(result: Result) -> str:
     return f"{taken:,.0f} µs" if taken < 1000 else f"{taken / 1000:,.1f} ms"
 
 
-def _scores(player: str, executor: OnRay) -> tuple[str, str]:
+def _scores(player: str, games: int, executor: OnRay) -> tuple[str, str]:
     board = Board()
     openings = parse_openings(OPENING, board)
-    tournament = Tournament.of([player, OPPONENT], board, openings, GAMES, SEED)
+    tournament = Tournament.of([player, OPPONENT], board, openings, games, SEED)
     *_, progress = play(tournament, executor, lambda: False)
     assert progress.is_complete, progress.failed
     (pair,) = standings(tournament, progress.results).pairs
@@ -131,7 +137,8 @@ def _table(rows: list[list[str]]) -> Iterator[str]:
     yield (
         "Mistakes: the share of contested positions of `selfplay evaluate` in which the move gave "
         f"something away. Scores: {GAMES // 2} games each against `{OPPONENT}`, from openings of "
-        f"{OPENING.replace('-', ' to ')} random plies. In brackets, where the truth is 19 of 20 "
+        f"{OPENING.replace('-', ' to ')} random plies (`perfect`: {SLOW['perfect'][0] // 2}, and "
+        f"{SLOW['perfect'][1]} of the questions). In brackets, where the truth is 19 of 20 "
         "times. A row is `selfplay evaluate PLAYER` and "
         f"`selfplay arena PLAYER {OPPONENT} --games {GAMES} --opening {OPENING}`; "
         "all of them, `make leaderboard`."

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any
 
@@ -44,7 +45,7 @@ class Screen:
         self._live = Live(
             console=console,
             screen=True,
-            refresh_per_second=_FRAMES_A_SECOND,
+            auto_refresh=False,  # where nothing moves, nothing has to be drawn
             get_renderable=self._draw,
             redirect_stdout=False,
             redirect_stderr=False,
@@ -52,7 +53,8 @@ class Screen:
 
     def __enter__(self) -> Screen:
         # Whoever ends the program finds the terminal as it was; nobody puts it to sleep meanwhile.
-        for number, handler in _HANDLERS.items():
+        handlers = {**_HANDLERS, signal.SIGWINCH: lambda *_: self._live.refresh()}
+        for number, handler in handlers.items():
             before = signal.signal(number, handler)
             self._stack.callback(signal.signal, number, before)
         self._read = self._stack.enter_context(keys())
@@ -106,11 +108,22 @@ class Screen:
 
     @contextmanager
     def busy(self, scene: Scene, doing: Callable[[], str]) -> Iterator[None]:
+        over = Event()
+
+        def draw_on() -> None:
+            while not over.wait(1 / _FRAMES_A_SECOND):
+                self._live.refresh()
+
+        painter = Thread(target=draw_on, daemon=True)
         try:
             self._doing = doing
             self.show(scene)
+            painter.start()
             yield
         finally:
+            over.set()
+            if painter.ident is not None:
+                painter.join()
             self._doing = None
 
     def pause(self, seconds: float) -> None:

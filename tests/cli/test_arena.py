@@ -101,7 +101,7 @@ def test_the_second_ctrl_c_ends_at_once() -> None:
         (["random", "greedy", "--games", "0"], "not 0"),
         (["random", "tree:examples/tree", "--board", "8x8"], "plays on 7x6"),
         (["random", "perfect", "--board", "16x16"], "64 bits"),
-        (["random", "greedy", "--move-seconds", "0"], "a time above 0 s, not 0"),
+        (["random", "greedy", "--move-seconds", "0"], "a time above 0 s, up to 1,000,000 s, not 0"),
         (["random", "greedy", "--opening", "0-99"], "leaves no game"),
         (["random", "greedy", "--plot", "elo.doc"], "one of .svg, .png, .pdf"),
         (["random", "greedy", "--plot", "nowhere/elo.svg"], "there is no folder"),
