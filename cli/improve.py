@@ -42,16 +42,19 @@ def improve(
     features: Annotated[
         str, typer.Option("--features", help="What the tree sees, as in `train`.")
     ] = "foresight",
-    stages: Annotated[
-        str, typer.Option("--stages", help="Rows in a leaf by stones, as in `train`.")
-    ] = "",
-    emphasis: Annotated[
-        str,
-        typer.Option("--emphasis", help="9:30,42:2: how often rows of rounds count, by stones."),
-    ] = "",
     min_samples_leaf: Annotated[
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
-    ] = 50,
+    ] = 10,
+    smoothing: Annotated[
+        float, typer.Option("--smoothing", help="Fill nodes up with rows like those above.")
+    ] = 200,
+    emphasis: Annotated[
+        str,
+        typer.Option("--emphasis", help="How often rows of rounds count: 24:5, to 24 stones, …"),
+    ] = "24:5,256:0",
+    at_most: Annotated[
+        int, typer.Option("--at-most", min=1, help="How often a position counts at most.")
+    ] = 25,
     judge: Annotated[
         str, typer.Option("--judge", metavar="PLAYER", help="Who the trees are measured against.")
     ] = "mcts:10000",
@@ -100,8 +103,11 @@ def improve(
     taught = {
         "features": features,
         "labels": "optimal",
-        "stages": stages,
+        # Foresight sees no sides: of two mirror images one says all.
+        "mirror": "canonical" if features == "foresight" else "augment",
         "min_samples_leaf": min_samples_leaf,
+        "smoothing": smoothing,
+        "at_most": at_most,
         "test": 0.0,
     }
     parse_emphasis(emphasis)

@@ -162,12 +162,12 @@ class Improvement:
         return [Round(**found) for found in self._read(ROUNDS) or ()]
 
     def _round(self, number: int) -> Round:
-        runs = [self._played(number, rival) for rival in self._rivals(number)]
         earlier = [
             Dataset(self._run(before, rival))
             for before in range(number)
             for rival in self._rivals(before)
         ]
+        runs = [self._played(number, rival, earlier) for rival in self._rivals(number)]
         datasets = [*self.base, *earlier, *runs]
         positions = sum(dataset.positions for dataset in datasets)
         model = self._grown(number, datasets)
@@ -210,7 +210,7 @@ class Improvement:
             "shard_games": SHARD_GAMES,
         }
 
-    def _played(self, number: int, rival: int) -> Dataset:
+    def _played(self, number: int, rival: int, earlier: Sequence[Dataset]) -> Dataset:
         """The games of a round against one rival."""
         from workers.generation import Progress, generate
         from workers.plan import plan
@@ -223,7 +223,8 @@ class Improvement:
             progress = Progress.of(todo)
             what = f"round {number}: games against {against}"
             self.tell(what, progress.games, progress.games_total)
-            for progress in generate(todo, self.executor, self.stop):
+            labelled = tuple(dataset.place.absolute for dataset in earlier)
+            for progress in generate(todo, self.executor, self.stop, labelled):
                 self.tell(what, progress.games, progress.games_total)
             self._refuse_to_go_on_with(progress.failed, progress.is_complete)
         return Dataset(todo.place)

@@ -54,9 +54,9 @@ def train(
     min_samples_leaf: Annotated[
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
     ] = 20,
-    stages: Annotated[
-        str, typer.Option("--stages", help="5:1,13:50: up to 5 stones a row in a leaf, …")
-    ] = "",
+    smoothing: Annotated[
+        float, typer.Option("--smoothing", help="Fill nodes up with rows like those above.")
+    ] = 0.0,
     min_gain: Annotated[
         float, typer.Option("--min-gain", help="What a question has to tell, in bits.")
     ] = 0.0,
@@ -67,6 +67,9 @@ def train(
     duplicates: Annotated[
         str, typer.Option("--duplicates", help="merge positions that come up again, or keep.")
     ] = "merge",
+    at_most: Annotated[
+        int | None, typer.Option("--at-most", help="How often a position counts at most.")
+    ] = None,
     test: Annotated[
         float, typer.Option("--test", help="The share to be examined on; 0 learns all.")
     ] = 0.2,
@@ -107,11 +110,12 @@ def train(
         "candidates": candidates,
         "max_depth": max_depth,
         "min_samples_leaf": min_samples_leaf,
-        "stages": stages,
+        "smoothing": smoothing,
         "min_gain": min_gain,
         "max_leaves": max_leaves,
         "prune": prune,
         "duplicates": duplicates,
+        "at_most": at_most,
         "test": test,
         "test_split": test_split,
     }

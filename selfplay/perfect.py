@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -52,6 +53,16 @@ class PerfectPlayer:
 
     def new_game(self, seed: int) -> None:
         self._seed = seed
+
+    def remember(self, values: Iterable[tuple[int, tuple[int | None, ...]]]) -> None:
+        """Take over what every column is worth, 1, 0 or -1, in positions that were judged before,
+        each by its key. To a player who goes by scores it is of no use."""
+        if self._has_scores:
+            return
+        for key, columns in values:
+            if len(self._known) >= _MOST_KNOWN:
+                return
+            self._known[key] = columns
 
     def so_far(self) -> dict[str, int]:
         return {"nodes": self._solver.nodes - self._nodes_before}

@@ -14,6 +14,7 @@ and two see a position and a move in it, which is what a tree of candidates asks
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from selfplay.bits import population
 from selfplay.board import Board, next_cells, winning_cells
 from selfplay.compiled import inline, kernel
 from selfplay.errors import InputError
+from selfplay.machine import usable_cores
 from selfplay.words import safe_stones
 from train.geometry import some
 from train.sights import OF_MOVE, survey_all
@@ -31,6 +33,9 @@ Array = np.ndarray[Any, Any]
 Perspective = Literal["mover", "absolute"]
 
 VERSION = 2
+
+# Positions that a thread looks at in one go.
+_AT_ONCE = 1 << 12
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -154,7 +159,17 @@ class FeatureSet:
         """uint8 [position, column, feature]; of no meaning where a column is full"""
         out = np.empty((len(own), self.board.columns, len(self.names)), np.uint8)
         look_at_moves = survey_all if self.name == "foresight" else _consider_all
-        look_at_moves(self.board, own, mask, out)
+
+        def look_from(start: int) -> None:
+            some = slice(start, start + _AT_ONCE)
+            look_at_moves(self.board, own[some], mask[some], out[some])
+
+        starts = range(0, len(own), _AT_ONCE)
+        if len(starts) < 2:
+            look_at_moves(self.board, own, mask, out)
+        else:
+            with ThreadPoolExecutor(usable_cores()) as pool:
+                list(pool.map(look_from, starts))
         return out
 
 

@@ -20,9 +20,8 @@ from train.features import FeatureSet, Perspective
 from train.grower import Limits, Matrix, grow
 from train.intervals import wilson
 from train.lessons import Duplicates, Emphasis, Labels, Lessons, TestSplit, lessons_of
-from train.model import Mirror, Model, Target
+from train.model import MOST_SMOOTHING, Mirror, Model, Target
 from train.pruning import reduced_error, with_leaves
-from train.stages import grow_stages, parse_stages
 from train.tree import Tree
 
 if TYPE_CHECKING:
@@ -57,13 +56,15 @@ class Recipe:
     """Where thresholds may stand: anywhere, or at the quartiles of features of many values."""
     max_depth: int | None = None
     min_samples_leaf: int = 20
-    stages: str = ""
-    """Grow stages of the game apart: `5:1,13:50`, up to 5 stones with a row in a leaf at least, up
-    to 13 with 50, and with `min_samples_leaf` beyond."""
+    smoothing: float = 0.0
+    """With how many rows like those above it each node is filled up: small leaves then say no more
+    than they know."""
     min_gain: float = 0.0
     max_leaves: int | None = None
     prune: float | None = None
     duplicates: Duplicates = "merge"
+    at_most: int | None = None
+    """However often a position comes up, it counts so many times at most."""
     test: float = 0.2
     """The share to be examined on; 0 learns from all."""
     test_split: TestSplit = "position"
@@ -87,24 +88,31 @@ class Recipe:
             if getattr(self, name) not in get_args(kind):
                 known = ", ".join(get_args(kind))
                 raise InputError(f"{name} is one of {known}, not {getattr(self, name)!r}")
-        if parse_stages(self.stages) and (
-            self.features != "foresight" or self.split != "threshold" or self.prune is not None
-        ):
-            raise InputError("stages are for features=foresight, split=threshold and no prune")
         if self.features == "foresight" and self.target != "candidate":
             raise InputError("features=foresight are of moves: they are for target=candidate")
         if self.candidates != "all" and self.split != "threshold":
             raise InputError("candidates=quartiles are for split=threshold")
         if self.labels == "optimal" and self.target != "candidate":
             raise InputError("labels=optimal are for target=candidate: several moves may be right")
-        for name, least in (("max_depth", 0), ("min_samples_leaf", 1), ("max_leaves", 1)):
+        for name, least in (
+            ("max_depth", 0),
+            ("min_samples_leaf", 1),
+            ("max_leaves", 1),
+            ("at_most", 1),
+        ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} is a number from {least} up, not {value}")
+        if self.at_most is not None and self.duplicates != "merge":
+            raise InputError("at_most is for duplicates=merge")
         if not 0 <= self.test < 1:
             raise InputError(f"test is a share from 0 up, below 1, not {self.test:g}")
         if self.prune is not None and not 0 < self.prune < 1:
             raise InputError(f"prune is a share between 0 and 1, not {self.prune:g}")
+        if not 0 <= self.smoothing <= MOST_SMOOTHING:
+            raise InputError(
+                f"smoothing is a number from 0 to {MOST_SMOOTHING:,.0f}, not {self.smoothing:g}"
+            )
         if not self.min_gain >= 0:
             raise InputError(f"min_gain is a number from 0 up, not {self.min_gain:g}")
 
@@ -168,7 +176,7 @@ class Course:
         seen, unseen = lessons.divided(recipe.test, recipe.test_split)
         taught = seen.mirrored_as(recipe.mirror)
         if recipe.duplicates == "merge":
-            taught = taught.merged()
+            taught = taught.merged(recipe.at_most)
         return cls(recipe, lessons.rows, seen, unseen, taught)
 
     @property
@@ -206,7 +214,7 @@ def train(
     clock.lap("dividing")
     matrix = course.matrix
     clock.lap("features")
-    tree = _grown(matrix, recipe, lessons.board, threads, partial(tell, "rows in grown branches"))
+    tree = _grown(matrix, recipe, threads, partial(tell, "rows in grown branches"))
     clock.lap("growing")
     marks = course.marks(tree)
     clock.lap("examining")
@@ -214,7 +222,7 @@ def train(
     return _model(recipe, lessons.board, tree, _provenance(datasets, report)), report
 
 
-_OF_ONE_PROCESS = {"prune": None, "stages": "", "candidates": "all", "test_split": "position"}
+_OF_ONE_PROCESS = {"prune": None, "at_most": None, "candidates": "all", "test_split": "position"}
 """What has to be as usual where rows are spread."""
 
 
@@ -272,7 +280,13 @@ class RunPart:
 
 def _model(recipe: Recipe, board: Board, tree: Tree, provenance: Mapping[str, Any]) -> Model:
     return Model(
-        tree, recipe.features_on(board), recipe.target, recipe.mirror, asdict(recipe), provenance
+        tree,
+        recipe.features_on(board),
+        recipe.target,
+        recipe.mirror,
+        float(recipe.smoothing),
+        asdict(recipe),
+        provenance,
     )
 
 
@@ -360,29 +374,23 @@ def _open_columns(lessons: Lessons) -> Array:
 
 
 def _grown(
-    matrix: Matrix,
-    recipe: Recipe,
-    board: Board,
-    threads: int | None,
-    tell: Callable[[int, int], None],
+    matrix: Matrix, recipe: Recipe, threads: int | None, tell: Callable[[int, int], None]
 ) -> Tree:
-    def grown(rows: Matrix, least: int) -> Tree:
+    def grown(rows: Matrix) -> Tree:
         limits = Limits(
-            max_depth=recipe.max_depth, min_samples_leaf=least, min_gain=recipe.min_gain
+            max_depth=recipe.max_depth,
+            min_samples_leaf=recipe.min_samples_leaf,
+            min_gain=recipe.min_gain,
         )
         return grow(rows, recipe.criterion, recipe.split, limits, threads, tell)
 
     if recipe.candidates == "quartiles":
         matrix = replace(matrix, cuts=quartiles_of(matrix.codes, matrix.widths))
-    least = recipe.min_samples_leaf
-    if recipe.stages:
-        features = recipe.features_on(board)
-        tree = grow_stages(matrix, features, parse_stages(recipe.stages), least, grown)
-    elif recipe.prune is not None:
+    if recipe.prune is not None:
         kept, other = matrix.divided(recipe.prune)
-        tree = reduced_error(grown(kept, least), other.codes, other.labels, other.weights)
+        tree = reduced_error(grown(kept), other.codes, other.labels, other.weights)
     else:
-        tree = grown(matrix, least)
+        tree = grown(matrix)
     if recipe.max_leaves is not None:
         tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)
     return tree

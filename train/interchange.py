@@ -31,8 +31,7 @@ def as_onnx(model: Model) -> bytes:
         raise InputError("ONNX knows trees with two sides: train with split threshold or equals")
     nodes, leaves = np.arange(len(tree)), np.flatnonzero(tree.feature == LEAF)
     is_leaf, classes = tree.feature == LEAF, tree.counts.shape[1]
-    counts = tree.counts[leaves]
-    shares = counts / counts.sum(axis=1, keepdims=True)
+    shares = model.shares[leaves]
 
     def numbers(array: Any) -> list[int]:
         found: list[int] = np.asarray(array).tolist()

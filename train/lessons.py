@@ -109,8 +109,8 @@ class Lessons:
             )
         return self
 
-    def merged(self) -> Lessons:
-        """Every position with a move once, as heavy as it is often."""
+    def merged(self, at_most: int | None = None) -> Lessons:
+        """Every position with a move once, as heavy as it is often, or less."""
         if not len(self):
             return self
         keys = position_key(self.board, self.own, self.mask)
@@ -120,7 +120,7 @@ class Lessons:
         starts = np.flatnonzero(is_first)
         found = self[order[starts]]
         weight = np.add.reduceat(self.weight[order], starts)
-        return replace(found, weight=weight)
+        return replace(found, weight=weight if at_most is None else np.minimum(weight, at_most))
 
     def emphasised(self, emphasis: Emphasis) -> Lessons:
         """With rows that count several times: those of positions with few stones."""

@@ -50,6 +50,8 @@ _MOST_HEADER = 1 << 20
 _MOST_NODES = 1 << 22
 _CHECKSUM = 16
 
+MOST_SMOOTHING = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -59,6 +61,8 @@ class Model:
     features: FeatureSet
     target: Target
     mirror: Mirror
+    smoothing: float = 0.0
+    """With how many rows like those above it each node is filled up; see `Tree.shares`."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """How it was grown."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -69,11 +73,9 @@ class Model:
         return self.features.board
 
     @cached_property
-    def _shares(self) -> Array:
-        """float32 [node, class]: of the rows that came by."""
-        counts = self.tree.counts
-        shares: Array = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        return shares.astype(np.float32)
+    def shares(self) -> Array:
+        """float32 [node, class]: what speaks for each class in a node, from 0 to 1."""
+        return self.tree.shares(self.smoothing).astype(np.float32)
 
     def scores(self, own: Array, mask: Array) -> Array:
         """float32 [position, column]: what speaks for each move, from 0 to 1; -1 where it cannot
@@ -108,7 +110,7 @@ class Model:
             tree.child,
             tree.filled,
             SPLITS[tree.split],
-            self._shares,
+            self.shares,
             np.empty((board.columns, self._width), np.uint8),
             scores,
             nodes,
@@ -136,6 +138,8 @@ class Model:
             "target": self.target,
             "mirror": self.mirror,
             "split": self.tree.split,
+            # Trees without it are what they were before there was any.
+            **({"smoothing": self.smoothing} if self.smoothing else {}),
             "classes": self.tree.counts.shape[1],
             "nodes": len(self.tree),
             "leaves": int((self.tree.feature == LEAF).sum()),
@@ -224,6 +228,7 @@ class Model:
             features,
             _one_of(header, "target", get_args(Target)),
             _one_of(header, "mirror", get_args(Mirror)),
+            _smoothing_of(header),
             dict(header["parameters"]),
             dict(header["provenance"]),
         )
@@ -263,6 +268,13 @@ def _one_of(header: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Any
     if header[name] not in known:
         raise InputError(f"{name} is one of {', '.join(known)}, not {quoted(str(header[name]))}")
     return header[name]
+
+
+def _smoothing_of(header: Mapping[str, Any]) -> float:
+    smoothing = float(header.get("smoothing", 0))
+    if not 0 <= smoothing <= MOST_SMOOTHING:
+        raise InputError("its smoothing is out of range")
+    return smoothing
 
 
 def _tree_of(header: Mapping[str, Any], compressed: bytes, features: FeatureSet) -> Tree:

@@ -121,11 +121,23 @@ class Tree:
         found: Array = self.majority[self.leaf_of(codes)]
         return found
 
+    def shares(self, smoothing: float = 0.0) -> Array:
+        """float64 [node, class]: of the rows that came by, as if `smoothing` more had, like those
+        of the node above. A few rows alone say little."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        found: Array = self.counts / np.maximum(totals, 1)
+        if not smoothing:
+            return found
+        for depth in range(1, self.depth + 1):
+            nodes = np.flatnonzero(self.depths == depth)
+            above = found[self.parent[nodes]]
+            found[nodes] = (self.counts[nodes] + smoothing * above) / (totals[nodes] + smoothing)
+        return found
+
     def probabilities(self, codes: Array) -> Array:
         """The share of each class where a row ends."""
-        counts = self.counts[self.leaf_of(codes)].astype(np.float64)
-        shares: Array = counts / counts.sum(axis=1, keepdims=True)
-        return shares
+        found: Array = self.shares()[self.leaf_of(codes)]
+        return found
 
 
 @inline

@@ -156,13 +156,13 @@ class Why:
             if not tree.filled[below]:
                 break
             node = below
-        counts = tree.counts[node]
+        shares = self.model.shares[node].tolist()
         if self.model.target == "candidate":
             rival = self.shares[second]
             assert rival is not None
-            return self.move if counts[1] / counts.sum() >= rival else second
+            return self.move if shares[1] >= rival else second
         legal = self.position.legal_moves
-        return max(legal, key=lambda column: (counts[column], column == self.move))
+        return max(legal, key=lambda column: (shares[column], column == self.move))
 
 
 def in_words(features: FeatureSet, feature: int, low: int, high: int) -> str:

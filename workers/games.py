@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from selfplay.board import position_key
 from selfplay.openings import Openings
+from selfplay.perfect import PerfectPlayer
 from selfplay.players import Decision, Player
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 from selfplay.specs import PlayerSpec
 from storage.labelling import rows_of_game
-from storage.rows import Rows
+from storage.rows import NO_RESULT, Rows
 from storage.spec import Spec
+
+# With more stones than this, to judge a position anew takes no time.
+_WORTH_RECALLING = 16
 
 
 class GameMaker:
@@ -28,6 +35,20 @@ class GameMaker:
         self._rival: Player | None = None
         if spec.rival is not None and spec.mode == "games":
             self._rival = PlayerSpec.parse(spec.rival).build(spec.geometry)
+
+    def recall(self, rows: Rows) -> None:
+        """Take over labels that the teacher has made elsewhere, if they do not depend on where."""
+        if not isinstance(self._teacher, PerfectPlayer):
+            return
+        board = self.spec.geometry
+        own, mask = rows.stones(board)
+        early = np.flatnonzero(np.bitwise_count(mask) <= _WORTH_RECALLING)
+        keys = position_key(board, own, mask)[early].tolist()
+        values = [
+            tuple(None if value == NO_RESULT else value for value in columns)
+            for columns in rows.proven[early].tolist()
+        ]
+        self._teacher.remember(zip(keys, values, strict=True))
 
     def rows(self, game: int) -> Rows:
         """The labelled positions of one game."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from selfplay.errors import InputError
-from storage.dataset import write
+from storage.dataset import Dataset, write
 from storage.description import Description
 from storage.openings import openings_of
 from storage.place import Place
@@ -49,6 +49,9 @@ class Shards:
 
     uri: str
     description: Description
+    labelled: tuple[str, ...] = ()
+    """Runs whose labels are the same teacher's: what it has judged there, it need not judge again,
+    if it is one that judges alike wherever it is asked."""
     version: str = field(default_factory=lambda: version("selfplay"))
 
     def prepare(self) -> Do:
@@ -66,6 +69,10 @@ class Shards:
             )
         assert described.spec is not None
         maker = GameMaker(described.spec, openings_of(place, described.spec))
+        for run in self.labelled:
+            dataset = Dataset(run)
+            for rows in map(dataset.read, dataset.shards()):
+                maker.recall(rows)
 
         def make(shard: int) -> Receipt:
             start, before = time.perf_counter(), maker.rollouts
@@ -194,10 +201,12 @@ class Progress:
             self.seconds = time.monotonic() - self.began
 
 
-def generate(plan: Plan, executor: Executor, stop: Callable[[], bool]) -> Iterator[Progress]:
+def generate(
+    plan: Plan, executor: Executor, stop: Callable[[], bool], labelled: tuple[str, ...] = ()
+) -> Iterator[Progress]:
     """Make the missing shards of a run, and tell how far it is. Failures stand in the progress."""
     progress = Progress.of(plan)
-    job = Shards(plan.place.absolute, plan.description)
+    job = Shards(plan.place.absolute, plan.description, labelled)
     in_a_row = 0
 
     def enough() -> bool:

@@ -87,7 +87,7 @@ def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]
         ("--board=6x5", "the examination is for 7x6"),
         ("--rival=human", "not a human"),
         ("--judge=human", "needs somebody to ask"),
-        ("--stages=5", "written STONES:ROWS"),
+        ("--smoothing=-1", "smoothing is a number from 0"),
         ("--emphasis=x", "written STONES:TIMES"),
     ],
 )

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from selfplay.board import Board
 from selfplay.errors import InputError
+from selfplay.openings import RandomPlies
 from selfplay.position import Position
 from tests.strategies import unfinished
-from train.features import OF_COLUMN, OF_POSITION, FeatureSet
+from train.features import OF_COLUMN, OF_POSITION, FeatureSet, SetName
 from train.geometry import windows
 
 BOARD = Board()
@@ -129,3 +130,16 @@ def test_all_lines_are_looked_at(board: Board, lines: int) -> None:
 def test_boards_that_are_too_large_are_refused() -> None:
     with pytest.raises(InputError, match="64 bits"):
         FeatureSet("move", Board(16, 16))
+
+
+@pytest.mark.parametrize("name", ["move", "foresight"])
+def test_many_positions_are_seen_as_one_by_one(name: SetName) -> None:
+    openings = RandomPlies(BOARD, 0, 30)
+    some = [openings.opening(0, number) for number in range(5000)]
+    own, mask = as_arrays(some)
+    features = FeatureSet(name, BOARD)
+    all_at_once = features.of_all_moves(own, mask)
+    for at in (0, 4095, 4096, 4999):
+        there = list(some[at].legal_moves)
+        alone = features.of_all_moves(own[at : at + 1], mask[at : at + 1])[0]
+        assert np.array_equal(all_at_once[at, there], alone[there])

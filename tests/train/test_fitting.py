@@ -17,7 +17,7 @@ from storage.spec import Spec
 from tests.storage.made import make_run
 from train.fitting import Recipe, matrix_of, train
 from train.intervals import wilson
-from train.lessons import Lessons, lessons_of
+from train.lessons import Lessons, lessons_of, parse_emphasis
 from train.questions import Questions
 
 ROOT = Path(__file__).parent.parent.parent
@@ -57,6 +57,12 @@ def test_merging_keeps_every_row(lessons: Lessons) -> None:
     assert merged.rows == lessons.rows == len(lessons)
     assert len(as_set(merged)) == len(merged) < len(lessons)
     assert as_set(merged) == as_set(lessons)
+
+
+def test_a_position_counts_so_often_at_most(lessons: Lessons) -> None:
+    often, capped = lessons.merged().weight, lessons.merged(at_most=2).weight
+    assert often.max() > 2
+    assert np.array_equal(capped, np.minimum(often, 2))
 
 
 def test_mirror_images(lessons: Lessons) -> None:
@@ -107,6 +113,10 @@ def test_few_leaves_and_pruning(run: Dataset) -> None:
         ({"prune": 0.0}, "prune is a share between 0 and 1"),
         ({"max_depth": -1}, "max_depth is a number from 0 up"),
         ({"min_gain": float("nan")}, "min_gain is a number"),
+        ({"smoothing": float("nan")}, "smoothing is a number from 0 to 1,000,000, not nan"),
+        ({"smoothing": -1}, "smoothing is a number from 0"),
+        ({"at_most": 0}, "at_most is a number from 1 up"),
+        ({"at_most": 3, "duplicates": "keep"}, "at_most is for duplicates=merge"),
     ],
 )
 def test_a_recipe_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
@@ -199,3 +209,11 @@ def test_thresholds_may_stand_at_quartiles_alone(run: Dataset) -> None:
             assert len(asked) <= 3
     with pytest.raises(InputError, match="quartiles are for split=threshold"):
         Recipe(candidates="quartiles", split="equals")
+
+
+def test_rows_count_by_the_emphasis_of_their_run(solved: Dataset) -> None:
+    plain = lessons_of([solved], "optimal")
+    stones = np.bitwise_count(plain.mask)
+    found = lessons_of([solved], "optimal", emphases=[parse_emphasis("24:5,30:2,42:0")])
+    assert found.rows == 5 * (stones <= 24).sum() + 2 * ((stones > 24) & (stones <= 30)).sum()
+    assert len(found) == (stones <= 30).sum()

@@ -42,8 +42,13 @@ def codes_of(features: FeatureSet, own: Any, mask: Any) -> Any:
 
 @pytest.mark.parametrize(
     "recipe",
-    [Recipe(), Recipe(target="move"), Recipe(target="move", features="cells", split="equals")],
-    ids=["candidate", "threshold", "equals"],
+    [
+        Recipe(),
+        Recipe(target="move"),
+        Recipe(target="move", features="cells", split="equals"),
+        Recipe(smoothing=30),
+    ],
+    ids=["candidate", "threshold", "equals", "smoothed"],
 )
 def test_onnxruntime_says_the_same(recipe: Recipe, positions: tuple[Any, Any]) -> None:
     model = train([Dataset(TINY)], recipe)[0]
@@ -51,7 +56,7 @@ def test_onnxruntime_says_the_same(recipe: Recipe, positions: tuple[Any, Any]) -
     data = as_onnx(model)
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
     classes, shares = session.run(None, {"features": codes.astype(np.float32)})
-    expected = model.tree.probabilities(codes)
+    expected = model.shares[model.tree.leaf_of(codes)]
     assert len(shares) == COUNT
     np.testing.assert_allclose(shares, expected, atol=1e-6)
     # Where two classes are level, either may be named.

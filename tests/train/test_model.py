@@ -39,6 +39,7 @@ RECIPES = {
     "cells": Recipe(target="move", features="cells", perspective="absolute", mirror="off"),
     "multiway": Recipe(target="move", features="cells", split="multiway"),
     "equals": Recipe(target="move", features="cells", split="equals"),
+    "smoothed": Recipe(smoothing=30, min_samples_leaf=3),
     "pruned": Recipe(prune=0.3, max_leaves=12),
 }
 
@@ -62,6 +63,22 @@ def test_what_is_read_is_what_was_written(name: str, models: dict[str, Model]) -
     for field in ("feature", "value", "child", "counts"):
         assert np.array_equal(getattr(again.tree, field), getattr(model.tree, field))
     assert np.array_equal(again.scores(*some_positions()), model.scores(*some_positions()))
+
+
+def test_a_leaf_says_no_more_than_its_rows_and_those_above(models: dict[str, Model]) -> None:
+    model = models["smoothed"]
+    tree, shares = model.tree, model.tree.shares(30)
+    for node in (1, 2, len(tree) // 2, len(tree) - 1):
+        above, counts = shares[tree.parent[node]], tree.counts[node]
+        assert shares[node] == pytest.approx((counts + 30 * above) / (counts.sum() + 30))
+    assert shares[0] == pytest.approx(tree.counts[0] / tree.counts[0].sum())
+    assert np.array_equal(model.shares, shares.astype(np.float32))
+    # What has no rows is as what is above it.
+    sparse = models["multiway"].tree
+    empty = np.flatnonzero(~sparse.filled)
+    filled_up = sparse.shares(5)
+    assert len(empty)
+    assert np.allclose(filled_up[empty], filled_up[sparse.parent[empty]])
 
 
 def test_the_same_rows_give_the_same_model(models: dict[str, Model]) -> None:

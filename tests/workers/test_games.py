@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from selfplay.openings import parse_openings
 from selfplay.position import Position
+from selfplay.solver import Limit, Solver
 from selfplay.specs import PlayerSpec
 from storage.rows import NO_MOVE, NO_RESULT, Rows
 from storage.spec import Spec
@@ -73,6 +76,26 @@ def test_a_rival_plays_the_other_side_and_they_change_sides() -> None:
         )
         > 0
     )  # the rival does not repeat itself
+
+
+def test_what_a_perfect_teacher_has_judged_it_need_not_judge_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = {"teacher": "perfect:scores=off", "explorer": "random", "opening": "12"}
+    known = games(maker_of(**options), 4)
+    judged: list[Position] = []
+    judge = Solver.values
+
+    def judge_and_tell(solver: Solver, position: Position, limit: Limit) -> Any:
+        judged.append(position)
+        return judge(solver, position, limit)
+
+    monkeypatch.setattr(Solver, "values", judge_and_tell)
+    maker = maker_of(**options)
+    maker.recall(known)
+    assert games(maker, 4).fingerprint() == known.fingerprint()
+    assert judged
+    assert min(position.ply for position in judged) == 17
 
 
 def test_the_labels_are_the_teachers_whoever_plays() -> None:
