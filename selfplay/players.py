@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from selfplay.errors import InputError
 from selfplay.position import Position
@@ -63,6 +63,7 @@ class Player(Protocol):
         """A decision for a position that is not over."""
 
 
+@runtime_checkable
 class Searcher(Protocol):
     """A player that can be asked, from another thread, how far it is with a decision."""
 

@@ -20,6 +20,7 @@ from cli.sitting.judge import Judge
 from cli.sitting.panels import HelpPanel, HintPanel, review_panel, why_panel
 from cli.sitting.records import keep
 from selfplay.errors import InputError
+from selfplay.players import Player, Searcher
 from selfplay.position import Position
 from selfplay.seeding import derive
 from selfplay.specs import PlayerSpec
@@ -430,13 +431,13 @@ def _step(scene: Scene, by: int) -> None:
         scene.message = "the beginning"
 
 
-def _thinking(name: str, player: Any) -> Callable[[], str]:
+def _thinking(name: str, player: Player) -> Callable[[], str]:
     """What a player is at, as far as it tells."""
     start = perf_counter()
 
     def doing() -> str:
         text = f"{name} is thinking"
-        if hasattr(player, "so_far"):
+        if isinstance(player, Searcher):
             counts = player.so_far()
             first = next(iter(counts.values()))
             taken = perf_counter() - start
