@@ -191,7 +191,7 @@ class Improvement:
         return range(0 if number == 0 and self.base else len(self.settings.rivals))
 
     def _run(self, number: int, rival: int) -> str:
-        return f"{self.place.absolute}/runs/{number:02d}-{rival}"
+        return f"{self.place}/runs/{number:02d}-{rival}"
 
     def _options(self, number: int, rival: int) -> dict[str, Any]:
         """The spec of a run of a round."""

@@ -34,7 +34,10 @@ def test_a_round_learns_from_all_before(rounds: tuple[Path, list[dict[str, objec
     assert [line["round"] for line in lines] == [0, 1, 2]
     models = [Model.load(str(folder / "models" / f"{number:02d}")) for number in range(3)]
     assert [line["model"] for line in lines] == [model.fingerprint for model in models]
-    assert [len(model.provenance["runs"]) for model in models] == [2, 4, 6]
+    learned_from = [f"here/runs/{number:02d}-{rival}" for number in range(3) for rival in range(2)]
+    for number, model in enumerate(models, start=1):
+        # As they were called, not where they were on this machine.
+        assert [run["run"] for run in model.provenance["runs"]] == learned_from[: 2 * number]
     latest = Dataset(str(folder / "runs" / "02-0"))
     assert latest.spec is not None
     assert models[1].fingerprint in (latest.spec.explorer or "")
