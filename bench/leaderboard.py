@@ -47,7 +47,7 @@ PLAYERS = (
 )
 
 CLASSIC_RUN = {"games": 15_000, "teacher": "mcts:10000", "opening": "0-20", "noise": 0.05}
-CLASSIC = Recipe(target="move", features="cells")
+CLASSIC = Recipe(target="move", features="cells", smoothing=0.0)
 
 
 def main() -> None:

@@ -47,11 +47,11 @@ def improve(
     ] = 10,
     smoothing: Annotated[
         float, typer.Option("--smoothing", help="Fill nodes up with rows like those above.")
-    ] = 200,
+    ] = 400.0,
     emphasis: Annotated[
         str,
         typer.Option("--emphasis", help="How often rows of rounds count: 24:5, to 24 stones, …"),
-    ] = "24:5,256:0",
+    ] = "24:5",
     at_most: Annotated[
         int, typer.Option("--at-most", min=1, help="How often a position counts at most.")
     ] = 25,

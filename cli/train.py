@@ -56,7 +56,7 @@ def train(
     ] = 20,
     smoothing: Annotated[
         float, typer.Option("--smoothing", help="Fill nodes up with rows like those above.")
-    ] = 0.0,
+    ] = 400.0,
     min_gain: Annotated[
         float, typer.Option("--min-gain", help="What a question has to tell, in bits.")
     ] = 0.0,

@@ -56,7 +56,7 @@ class Recipe:
     """Where thresholds may stand: anywhere, or at the quartiles of features of many values."""
     max_depth: int | None = None
     min_samples_leaf: int = 20
-    smoothing: float = 0.0
+    smoothing: float = 400.0
     """With how many rows like those above it each node is filled up: small leaves then say no more
     than they know."""
     min_gain: float = 0.0

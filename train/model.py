@@ -84,7 +84,8 @@ class Model:
 
     def ask(self, own: Array, mask: Array) -> tuple[Array, Array]:
         """The scores, and int32 [position, column], the node in which the tree ends for each."""
-        if self.mirror != "canonical":
+        # Of mirror images foresight sees the same, whichever is asked about.
+        if self.mirror != "canonical" or self.features.name == "foresight":
             return self._ask_as_it_is(own, mask)
         board = self.board
         image = mirrored(board, own), mirrored(board, mask)

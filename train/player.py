@@ -73,9 +73,14 @@ class TreePlayer:
 
 def _soonest(position: Position, equals: list[int]) -> int:
     """The first of these that wins at once, or else does not lose at once."""
-    wins = [column for column in equals if column in position.winning_moves]
-    holds = [column for column in equals if not position.play(column).winning_moves]
-    return (wins or holds or equals)[0]
+    winning = position.winning_moves
+    for column in equals:
+        if column in winning:
+            return column
+    for column in equals:
+        if not position.play(column).winning_moves:
+            return column
+    return equals[0]
 
 
 def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:

@@ -124,20 +124,25 @@ class Tree:
     def shares(self, smoothing: float = 0.0) -> Array:
         """float64 [node, class]: of the rows that came by, as if `smoothing` more had, like those
         of the node above. A few rows alone say little."""
-        totals = self.counts.sum(axis=1, keepdims=True)
-        found: Array = self.counts / np.maximum(totals, 1)
-        if not smoothing:
-            return found
-        for depth in range(1, self.depth + 1):
-            nodes = np.flatnonzero(self.depths == depth)
-            above = found[self.parent[nodes]]
-            found[nodes] = (self.counts[nodes] + smoothing * above) / (totals[nodes] + smoothing)
+        totals = self.counts.sum(axis=1)
+        found: Array = self.counts / np.maximum(totals, 1)[:, None]
+        if smoothing:
+            _smooth(found, self.counts, totals, self.parent, smoothing)
         return found
 
     def probabilities(self, codes: Array) -> Array:
         """The share of each class where a row ends."""
         found: Array = self.shares()[self.leaf_of(codes)]
         return found
+
+
+@kernel
+def _smooth(shares: Array, counts: Array, totals: Array, parent: Array, smoothing: float) -> None:
+    """Children stand behind their parents."""
+    for node in range(1, len(shares)):
+        for k in range(shares.shape[1]):
+            above = smoothing * shares[parent[node], k]
+            shares[node, k] = (counts[node, k] + above) / (totals[node] + smoothing)
 
 
 @inline
