@@ -17,6 +17,8 @@ from selfplay.errors import InputError
 if TYPE_CHECKING:
     from cli.improvement import Round
 
+# A position is not learned better for being met more often than this.
+_MEETINGS = 5
 _RIVALS = ("mcts:10000", "mcts:1000", "self")
 
 
@@ -46,15 +48,16 @@ def improve(
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
     ] = 10,
     smoothing: Annotated[
-        float, typer.Option("--smoothing", help="Fill nodes up with rows like those above.")
+        float, typer.Option("--smoothing", help="So many rows like its parent's fill each node up.")
     ] = 400.0,
     emphasis: Annotated[
         str,
-        typer.Option("--emphasis", help="How often rows of rounds count: 24:5, to 24 stones, …"),
+        typer.Option("--emphasis", help="24:5: rows of rounds with up to 24 stones count 5 times."),
     ] = "24:5",
     at_most: Annotated[
-        int, typer.Option("--at-most", min=1, help="How often a position counts at most.")
-    ] = 25,
+        int | None,
+        typer.Option("--at-most", min=1, help="So often a position counts: 5 times the emphasis."),
+    ] = None,
     judge: Annotated[
         str, typer.Option("--judge", metavar="PLAYER", help="Who the trees are measured against.")
     ] = "mcts:10000",
@@ -100,6 +103,7 @@ def improve(
     if judge_games < 2 or judge_games % 2:
         raise InputError(f"judge-games is an even number from 2 up, not {judge_games}")
     datasets = [Dataset(run) for run in base or ()]
+    weights = parse_emphasis(emphasis)
     taught = {
         "features": features,
         "labels": "optimal",
@@ -107,10 +111,9 @@ def improve(
         "mirror": "canonical" if features == "foresight" else "augment",
         "min_samples_leaf": min_samples_leaf,
         "smoothing": smoothing,
-        "at_most": at_most,
+        "at_most": at_most or _MEETINGS * max([1, *(times for _, times in weights)]),
         "test": 0.0,
     }
-    parse_emphasis(emphasis)
     recipe = Recipe(**taught)  # type: ignore[arg-type]
     settings = Settings(
         teacher=teacher,

@@ -26,7 +26,9 @@ def reasons(why: Why, most: int | None = None) -> list[str]:
     lines += [f"  {line}" for line in path]
     names = wording_of(why.model).classes
     counts = ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)
-    lines.append(f"where {why.support:,} rows had come: {counts}")
+    smoothing = why.model.tree.smoothing
+    filled = f", filled up with {smoothing:,.0f} like those above" if smoothing else ""
+    lines.append(f"where {why.support:,} rows had come: {counts}{filled}")
     if why.runner_up is not None:
         rival = why.shares[why.runner_up] or 0.0
         lines.append(f"the next best is column {why.runner_up + 1}, with {rival:.0%}")

@@ -55,7 +55,8 @@ def train(
         int, typer.Option("--min-samples-leaf", help="Rows in a leaf at least.")
     ] = 20,
     smoothing: Annotated[
-        float, typer.Option("--smoothing", help="Fill nodes up with rows like those above.")
+        float,
+        typer.Option("--smoothing", help="So many rows like its parent's fill a node up; 0: none."),
     ] = 400.0,
     min_gain: Annotated[
         float, typer.Option("--min-gain", help="What a question has to tell, in bits.")

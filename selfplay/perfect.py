@@ -54,11 +54,15 @@ class PerfectPlayer:
     def new_game(self, seed: int) -> None:
         self._seed = seed
 
+    @property
+    def may_be_told(self) -> bool:
+        """Whether it goes by values alone, and finds them whatever time it takes."""
+        return not self._has_scores and self._limit.seconds is None
+
     def remember(self, values: Iterable[tuple[int, tuple[int | None, ...]]]) -> None:
-        """Take over what every column is worth, 1, 0 or -1, in positions that were judged before,
-        each by its key. To a player who goes by scores it is of no use."""
-        if self._has_scores:
-            return
+        """Take over what every open column is worth, 1, 0 or -1, in positions that were judged
+        before, each by its key."""
+        assert self.may_be_told
         for key, columns in values:
             if len(self._known) >= _MOST_KNOWN:
                 return

@@ -49,12 +49,14 @@ def sides_of(tree: Tree, node: int) -> Iterator[tuple[int, int]]:
 
 
 def conclusion(tree: Tree, node: int, wording: Wording) -> str:
-    """What a node says: the commonest class, and how many rows of how many have it."""
+    """What a node says: the class, its share if that is not only of rows that came by, and how many
+    rows of how many have it."""
     counts = tree.counts[node]
     best = int(tree.majority[node])
     most, total = int(counts[best]), int(counts.sum())
     support = f"{total:,}" if most == total else f"{most:,} of {total:,}"
-    return f"{wording.classes[best]} ({support})"
+    share = f", {tree.shares[node, best]:.0%}" if tree.smoothing else ""
+    return f"{wording.classes[best]}{share} ({support})"
 
 
 def as_text(tree: Tree, wording: Wording, depth: int | None = None) -> str:
@@ -158,7 +160,9 @@ def as_json(tree: Tree, wording: Wording, depth: int | None = None) -> str:
 
     def of(node: int, level: int) -> dict[str, object]:
         counts = tree.counts[node].tolist()
-        found: dict[str, object] = {"class": wording.classes[int(tree.majority[node])]}
+        best = int(tree.majority[node])
+        found: dict[str, object] = {"class": wording.classes[best]}
+        found["share"] = round(float(tree.shares[node, best]), 4)
         found["counts"] = dict(zip(wording.classes, counts, strict=True))
         if tree.feature[node] != LEAF and (depth is None or level < depth):
             feature, value = int(tree.feature[node]), int(tree.value[node])

@@ -35,7 +35,7 @@ Perspective = Literal["mover", "absolute"]
 VERSION = 2
 
 # Positions that a thread looks at in one go.
-_AT_ONCE = 1 << 12
+_PORTION = 1 << 12
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -109,6 +109,11 @@ class FeatureSet:
         return self.name in ("move", "foresight")
 
     @property
+    def sees_no_sides(self) -> bool:
+        """Whether mirror images look the same: of two, one says all."""
+        return self.name == "foresight"
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each feature is called, in board language."""
         return tuple(name for name, _ in self._questions())
@@ -155,21 +160,20 @@ class FeatureSet:
         """uint8 [row, feature], of a column in each position"""
         return self.of_all_moves(own, mask)[np.arange(len(own)), columns]
 
-    def of_all_moves(self, own: Array, mask: Array) -> Array:
+    def of_all_moves(self, own: Array, mask: Array, threads: int | None = None) -> Array:
         """uint8 [position, column, feature]; of no meaning where a column is full"""
         out = np.empty((len(own), self.board.columns, len(self.names)), np.uint8)
         look_at_moves = survey_all if self.name == "foresight" else _consider_all
 
         def look_from(start: int) -> None:
-            some = slice(start, start + _AT_ONCE)
-            look_at_moves(self.board, own[some], mask[some], out[some])
+            part = slice(start, start + _PORTION)
+            look_at_moves(self.board, own[part], mask[part], out[part])
 
-        starts = range(0, len(own), _AT_ONCE)
-        if len(starts) < 2:
-            look_at_moves(self.board, own, mask, out)
+        if len(own) <= _PORTION:
+            look_from(0)
         else:
-            with ThreadPoolExecutor(usable_cores()) as pool:
-                list(pool.map(look_from, starts))
+            with ThreadPoolExecutor(threads or usable_cores()) as pool:
+                list(pool.map(look_from, range(0, len(own), _PORTION)))
         return out
 
 

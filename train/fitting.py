@@ -58,7 +58,7 @@ class Recipe:
     min_samples_leaf: int = 20
     smoothing: float = 400.0
     """With how many rows like those above it each node is filled up: small leaves then say no more
-    than they know."""
+    than they know. Rows count as often as elsewhere: mirror images and merged ones, too."""
     min_gain: float = 0.0
     max_leaves: int | None = None
     prune: float | None = None
@@ -103,8 +103,8 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} is a number from {least} up, not {value}")
-        if self.at_most is not None and self.duplicates != "merge":
-            raise InputError("at_most is for duplicates=merge")
+        if self.at_most is not None and (self.duplicates, self.labels) != ("merge", "optimal"):
+            raise InputError("at_most is for duplicates=merge and labels=optimal")
         if not 0 <= self.test < 1:
             raise InputError(f"test is a share from 0 up, below 1, not {self.test:g}")
         if self.prune is not None and not 0 < self.prune < 1:
@@ -179,10 +179,9 @@ class Course:
             taught = taught.merged(recipe.at_most)
         return cls(recipe, lessons.rows, seen, unseen, taught)
 
-    @property
-    def matrix(self) -> Matrix:
+    def matrix(self, threads: int | None) -> Matrix:
         """What a tree is grown from."""
-        return matrix_of(self.taught, self.recipe.features_on(self.seen.board))
+        return matrix_of(self.taught, self.recipe.features_on(self.seen.board), threads)
 
     def marks(self, tree: Tree) -> Marks:
         """How the tree does on all of it."""
@@ -212,7 +211,7 @@ def train(
     clock.lap("reading")
     course = Course.of(lessons, recipe)
     clock.lap("dividing")
-    matrix = course.matrix
+    matrix = course.matrix(threads)
     clock.lap("features")
     tree = _grown(matrix, recipe, threads, partial(tell, "rows in grown branches"))
     clock.lap("growing")
@@ -275,16 +274,15 @@ class RunPart:
         datasets = [Dataset(run) for run in self.runs]
         lessons = lessons_of(datasets, self.recipe.labels, part=(number, of))
         course = Course.of(lessons, self.recipe)
-        return Part(course.matrix, course.marks)
+        return Part(course.matrix(threads=1), course.marks)
 
 
 def _model(recipe: Recipe, board: Board, tree: Tree, provenance: Mapping[str, Any]) -> Model:
     return Model(
-        tree,
+        replace(tree, smoothing=float(recipe.smoothing)),
         recipe.features_on(board),
         recipe.target,
         recipe.mirror,
-        float(recipe.smoothing),
         asdict(recipe),
         provenance,
     )
@@ -339,7 +337,7 @@ class _Clock:
         self._start = now
 
 
-def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
+def matrix_of(lessons: Lessons, features: FeatureSet, threads: int | None = None) -> Matrix:
     """What a tree is grown from: positions and their moves, or moves and whether they were made."""
     if not features.by_move:
         return Matrix(
@@ -353,7 +351,7 @@ def matrix_of(lessons: Lessons, features: FeatureSet) -> Matrix:
     for start in range(0, max(1, len(lessons)), _AT_ONCE):
         part = lessons[start : start + _AT_ONCE]
         row, column = np.nonzero(_open_columns(part) & part.told_columns)
-        codes.append(features.of_all_moves(part.own, part.mask)[row, column])
+        codes.append(features.of_all_moves(part.own, part.mask, threads)[row, column])
         labels.append(part[row].is_right(column).astype(np.uint8))
         weights.append(part.weight[row])
     return Matrix(
@@ -376,14 +374,19 @@ def _open_columns(lessons: Lessons) -> Array:
 def _grown(
     matrix: Matrix, recipe: Recipe, threads: int | None, tell: Callable[[int, int], None]
 ) -> Tree:
-    def grown(rows: Matrix) -> Tree:
-        limits = Limits(
-            max_depth=recipe.max_depth,
-            min_samples_leaf=recipe.min_samples_leaf,
-            min_gain=recipe.min_gain,
-        )
-        return grow(rows, recipe.criterion, recipe.split, limits, threads, tell)
-
+    limits = Limits(
+        max_depth=recipe.max_depth,
+        min_samples_leaf=recipe.min_samples_leaf,
+        min_gain=recipe.min_gain,
+    )
+    grown = partial(
+        grow,
+        criterion=recipe.criterion,
+        split=recipe.split,
+        limits=limits,
+        threads=threads,
+        tell=tell,
+    )
     if recipe.candidates == "quartiles":
         matrix = replace(matrix, cuts=quartiles_of(matrix.codes, matrix.widths))
     if recipe.prune is not None:

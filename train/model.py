@@ -61,8 +61,6 @@ class Model:
     features: FeatureSet
     target: Target
     mirror: Mirror
-    smoothing: float = 0.0
-    """With how many rows like those above it each node is filled up; see `Tree.shares`."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """How it was grown."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -75,7 +73,7 @@ class Model:
     @cached_property
     def shares(self) -> Array:
         """float32 [node, class]: what speaks for each class in a node, from 0 to 1."""
-        return self.tree.shares(self.smoothing).astype(np.float32)
+        return self.tree.shares.astype(np.float32)
 
     def scores(self, own: Array, mask: Array) -> Array:
         """float32 [position, column]: what speaks for each move, from 0 to 1; -1 where it cannot
@@ -84,8 +82,7 @@ class Model:
 
     def ask(self, own: Array, mask: Array) -> tuple[Array, Array]:
         """The scores, and int32 [position, column], the node in which the tree ends for each."""
-        # Of mirror images foresight sees the same, whichever is asked about.
-        if self.mirror != "canonical" or self.features.name == "foresight":
+        if self.mirror != "canonical" or self.features.sees_no_sides:
             return self._ask_as_it_is(own, mask)
         board = self.board
         image = mirrored(board, own), mirrored(board, mask)
@@ -140,7 +137,7 @@ class Model:
             "mirror": self.mirror,
             "split": self.tree.split,
             # Trees without it are what they were before there was any.
-            **({"smoothing": self.smoothing} if self.smoothing else {}),
+            **({"smoothing": self.tree.smoothing} if self.tree.smoothing else {}),
             "classes": self.tree.counts.shape[1],
             "nodes": len(self.tree),
             "leaves": int((self.tree.feature == LEAF).sum()),
@@ -229,7 +226,6 @@ class Model:
             features,
             _one_of(header, "target", get_args(Target)),
             _one_of(header, "mirror", get_args(Mirror)),
-            _smoothing_of(header),
             dict(header["parameters"]),
             dict(header["provenance"]),
         )
@@ -272,9 +268,9 @@ def _one_of(header: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Any
 
 
 def _smoothing_of(header: Mapping[str, Any]) -> float:
-    smoothing = float(header.get("smoothing", 0))
-    if not 0 <= smoothing <= MOST_SMOOTHING:
-        raise InputError("its smoothing is out of range")
+    smoothing = header.get("smoothing", 0.0)
+    if type(smoothing) is not float or not 0 <= smoothing <= MOST_SMOOTHING:
+        raise InputError(f"its smoothing is a number from 0 to {MOST_SMOOTHING:,.0f}")
     return smoothing
 
 
@@ -308,7 +304,8 @@ def _tree_of(header: Mapping[str, Any], compressed: bytes, features: FeatureSet)
     if (of_leaves < 0).any():
         raise InputError("it has counted less than nothing")
     child = np.where(is_leaf, 0, ends - sides).astype(np.int32)
-    tree = Tree(split, feature, value, child, _summed(counts, child, sides))
+    summed = _summed(counts, child, sides)
+    tree = Tree(split, feature, value, child, summed, _smoothing_of(header))
     if not tree.filled[0] or not tree.filled[tree.parent].all():
         raise InputError("it has counted nothing")
     return tree

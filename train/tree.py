@@ -39,6 +39,9 @@ class Tree:
     """int32 [node]: the first child"""
     counts: Array
     """int64 [node, class]: the rows that came by"""
+    smoothing: float = 0.0
+    """With how many rows like those above it each node is filled up before it says anything: a few
+    rows alone say little"""
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -78,8 +81,8 @@ class Tree:
 
     @cached_property
     def majority(self) -> Array:
-        """int32 [node]: the commonest class; among equals the first."""
-        found: Array = self.counts.argmax(axis=1).astype(np.int32)
+        """int32 [node]: the class with the largest share; among equals the first."""
+        found: Array = self.shares.argmax(axis=1).astype(np.int32)
         return found
 
     @cached_property
@@ -121,18 +124,18 @@ class Tree:
         found: Array = self.majority[self.leaf_of(codes)]
         return found
 
-    def shares(self, smoothing: float = 0.0) -> Array:
-        """float64 [node, class]: of the rows that came by, as if `smoothing` more had, like those
-        of the node above. A few rows alone say little."""
+    @cached_property
+    def shares(self) -> Array:
+        """float64 [node, class]: of the rows that came by, filled up."""
         totals = self.counts.sum(axis=1)
         found: Array = self.counts / np.maximum(totals, 1)[:, None]
-        if smoothing:
-            _smooth(found, self.counts, totals, self.parent, smoothing)
+        if self.smoothing:
+            _smooth(found, self.counts, totals, self.parent, self.smoothing)
         return found
 
     def probabilities(self, codes: Array) -> Array:
         """The share of each class where a row ends."""
-        found: Array = self.shares()[self.leaf_of(codes)]
+        found: Array = self.shares[self.leaf_of(codes)]
         return found
 
 

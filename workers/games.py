@@ -36,13 +36,19 @@ class GameMaker:
         if spec.rival is not None and spec.mode == "games":
             self._rival = PlayerSpec.parse(spec.rival).build(spec.geometry)
 
+    @property
+    def recalls(self) -> bool:
+        """Whether labels are the same wherever they are made, so that they may be taken over."""
+        return isinstance(self._teacher, PerfectPlayer) and self._teacher.may_be_told
+
     def recall(self, rows: Rows) -> None:
-        """Take over labels that the teacher has made elsewhere, if they do not depend on where."""
-        if not isinstance(self._teacher, PerfectPlayer):
-            return
+        """Take over labels that the teacher has made elsewhere."""
+        assert isinstance(self._teacher, PerfectPlayer)
         board = self.spec.geometry
         own, mask = rows.stones(board)
-        early = np.flatnonzero(np.bitwise_count(mask) <= _WORTH_RECALLING)
+        is_open = rows.board.reshape(-1, board.rows, board.columns)[:, 0] == 0
+        is_known = ((rows.proven != NO_RESULT) == is_open).all(axis=1)
+        early = np.flatnonzero(is_known & (np.bitwise_count(mask) <= _WORTH_RECALLING))
         keys = position_key(board, own, mask)[early].tolist()
         values = [
             tuple(None if value == NO_RESULT else value for value in columns)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
@@ -49,10 +50,9 @@ class Shards:
 
     uri: str
     description: Description
-    labelled: tuple[str, ...] = ()
-    """Runs whose labels are the same teacher's: what it has judged there, it need not judge again,
-    if it is one that judges alike wherever it is asked."""
     version: str = field(default_factory=lambda: version("selfplay"))
+    labelled: tuple[str, ...] = ()
+    """Runs in which the teacher has labelled before: a perfect one need not judge twice."""
 
     def prepare(self) -> Do:
         if version("selfplay") != self.version:
@@ -69,10 +69,8 @@ class Shards:
             )
         assert described.spec is not None
         maker = GameMaker(described.spec, openings_of(place, described.spec))
-        for run in self.labelled:
-            dataset = Dataset(run)
-            for rows in map(dataset.read, dataset.shards()):
-                maker.recall(rows)
+        for run in self.labelled if maker.recalls else ():
+            _patiently(place, partial(_recall, maker, run))
 
         def make(shard: int) -> Receipt:
             start, before = time.perf_counter(), maker.rollouts
@@ -92,6 +90,14 @@ class Shards:
             )
 
         return make
+
+
+def _recall(maker: GameMaker, run: str) -> None:
+    dataset = Dataset(run)
+    if dataset.spec is None or dataset.spec.teacher != maker.spec.teacher:
+        raise InputError(f"{run} has the labels of another teacher")
+    for shard in dataset.shards():
+        maker.recall(dataset.read(shard))
 
 
 class ShardError(Exception):
@@ -206,7 +212,7 @@ def generate(
 ) -> Iterator[Progress]:
     """Make the missing shards of a run, and tell how far it is. Failures stand in the progress."""
     progress = Progress.of(plan)
-    job = Shards(plan.place.absolute, plan.description, labelled)
+    job = Shards(plan.place.absolute, plan.description, labelled=labelled)
     in_a_row = 0
 
     def enough() -> bool:

@@ -115,7 +115,10 @@ def test_few_leaves_and_pruning(run: Dataset) -> None:
         ({"smoothing": float("nan")}, "smoothing is a number from 0 to 1,000,000, not nan"),
         ({"smoothing": -1}, "smoothing is a number from 0"),
         ({"at_most": 0}, "at_most is a number from 1 up"),
-        ({"at_most": 3, "duplicates": "keep"}, "at_most is for duplicates=merge"),
+        (
+            {"at_most": 3, "duplicates": "keep"},
+            "duplicates=merge and labels=optimal",
+        ),
     ],
 )
 def test_a_recipe_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:

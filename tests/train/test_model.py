@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,14 @@ from selfplay.specs import PlayerSpec
 from storage.dataset import Dataset
 from tests.object_store import Store
 from tests.storage.made import make_run
+from train.export import conclusion
 from train.fitting import Recipe, train
 from train.lessons import lessons_of
 from train.model import Model
 from train.player import TreePlayer
 from train.sights import points_of
+from train.tree import LEAF
+from train.why import wording_of
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = str(ROOT / "examples" / "tiny")
@@ -60,6 +64,7 @@ def test_what_is_read_is_what_was_written(name: str, models: dict[str, Model]) -
     again = Model.from_bytes(model.to_bytes())
     assert again.fingerprint == model.fingerprint
     assert again.provenance == model.provenance
+    assert again.tree.smoothing == model.tree.smoothing
     for field in ("feature", "value", "child", "counts"):
         assert np.array_equal(getattr(again.tree, field), getattr(model.tree, field))
     assert np.array_equal(again.scores(*some_positions()), model.scores(*some_positions()))
@@ -67,7 +72,8 @@ def test_what_is_read_is_what_was_written(name: str, models: dict[str, Model]) -
 
 def test_a_leaf_says_no_more_than_its_rows_and_those_above(models: dict[str, Model]) -> None:
     model = models["smoothed"]
-    tree, shares = model.tree, model.tree.shares(30)
+    tree, shares = model.tree, model.tree.shares
+    assert tree.smoothing == 30
     for node in (1, 2, len(tree) // 2, len(tree) - 1):
         above, counts = shares[tree.parent[node]], tree.counts[node]
         assert shares[node] == pytest.approx((counts + 30 * above) / (counts.sum() + 30))
@@ -76,9 +82,23 @@ def test_a_leaf_says_no_more_than_its_rows_and_those_above(models: dict[str, Mod
     # What has no rows is as what is above it.
     sparse = models["multiway"].tree
     empty = np.flatnonzero(~sparse.filled)
-    filled_up = sparse.shares(5)
+    filled_up = replace(sparse, smoothing=5.0).shares
     assert len(empty)
     assert np.allclose(filled_up[empty], filled_up[sparse.parent[empty]])
+
+
+def test_what_is_told_of_a_tree_is_what_it_plays_by(models: dict[str, Model]) -> None:
+    model = models["smoothed"]
+    tree, wording = model.tree, wording_of(model)
+    leaves = np.flatnonzero(tree.feature == LEAF)
+    shares = model.shares[leaves]
+    assert np.array_equal(tree.majority[leaves], shares.argmax(axis=1))
+    # In few rows the commonest is not what is likeliest.
+    other = leaves[tree.counts[leaves].argmax(axis=1) != shares.argmax(axis=1)]
+    assert len(other)
+    best = int(tree.majority[other[0]])
+    told = conclusion(tree, int(other[0]), wording)
+    assert told.startswith(f"{wording.classes[best]}, {tree.shares[other[0], best]:.0%} (")
 
 
 def test_the_same_rows_give_the_same_model(models: dict[str, Model]) -> None:
@@ -147,6 +167,8 @@ def test_no_lie_does_any_harm(models: dict[str, Model]) -> None:
         ("board", "99x99"), ("board", None), ("classes", 0), ("classes", "x"), ("nodes", -1),
         ("nodes", float("nan")), ("leaves", {}), ("split", "x"), ("features", "cells"),
         ("parameters", 3), ("provenance", None), ("connect", 10**30),
+        ("smoothing", float("nan")), ("smoothing", -1.0), ("smoothing", 1e9), ("smoothing", "400"),
+        ("smoothing", True), ("smoothing", None),
     ]:  # fmt: skip
         assert len(refused(forged(model, **{name: value}))) < 300
     broken = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,18 @@ def test_what_a_perfect_teacher_has_judged_it_need_not_judge_again(
     assert games(maker, 4).fingerprint() == known.fingerprint()
     assert judged
     assert min(position.ply for position in judged) == 17
+    # A row in which something is unknown is no help.
+    unknown = maker_of(**options)
+    unknown.recall(replace(known, proven=np.where(known.proven == 0, NO_RESULT, known.proven)))
+    judged.clear()
+    assert games(unknown, 4).fingerprint() == known.fingerprint()
+    assert min(position.ply for position in judged) < 17
+
+
+def test_labels_that_depend_on_where_they_are_made_are_not_taken_over() -> None:
+    assert maker_of(teacher="perfect:scores=off").recalls
+    for teacher in ("perfect", "mcts:100", "perfect:scores=off,seconds=5"):
+        assert not maker_of(teacher=teacher).recalls
 
 
 def test_the_labels_are_the_teachers_whoever_plays() -> None:
