@@ -15,7 +15,7 @@ STEPS = (
         "Games, played and labelled by a search on all cores of this machine",
         f"generate {RUN} --games {GAMES} --teacher mcts:3000 --opening 0-16 --seed 1",
     ),
-    ("A decision tree, grown of them", f"train {RUN} --out {MODEL} --min-samples-leaf 10"),
+    ("A decision tree, grown of them", f"train {RUN} --out {MODEL} --min-samples-leaf 30"),
     (
         "How often it gives something away, beside the tree that comes along",
         f"evaluate tree:{MODEL} --beside tree --beside mcts:1000",
