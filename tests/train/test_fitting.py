@@ -75,11 +75,12 @@ def test_mirror_images(lessons: Lessons) -> None:
 
 
 def test_a_report_says_how_it_is(run: Dataset) -> None:
-    model, report = train([run], Recipe(target="move", features="cells", smoothing=0.0))
+    by_heart = Recipe(target="move", features="cells", smoothing=0.0, min_samples_leaf=5)
+    model, report = train([run], by_heart)
     assert report.rows == len(lessons_of([run]))
     assert report.leaves == model.tree.leaves
     assert report.depth == model.tree.depth
-    assert report.train_accuracy > report.test_accuracy + 0.05
+    assert report.train_accuracy > report.test_accuracy + 0.1
     low, high = report.test_interval
     assert low < report.test_accuracy < high
     confusion = np.array(report.confusion)
@@ -170,8 +171,8 @@ def test_every_move_that_keeps_the_value_is_right(solved: Dataset) -> None:
 
 
 def test_a_tree_of_optimal_moves_is_right_if_its_move_is_one(solved: Dataset) -> None:
-    model, report = train([solved], Recipe(labels="optimal", min_samples_leaf=1))
-    assert report.train_accuracy > 0.9
+    model, report = train([solved], Recipe(labels="optimal", min_samples_leaf=1, smoothing=0))
+    assert report.train_accuracy > 0.99
     assert model.parameters["labels"] == "optimal"
     assert sum(map(sum, report.confusion)) == report.test_rows
     right = sum(row[k] for k, row in enumerate(report.confusion))
