@@ -11,11 +11,13 @@ import typer
 
 from cli.options import BoardSize, Connect, Json
 from selfplay.board import Board
-from selfplay.errors import InputError, quoted
+from selfplay.errors import InputError, printable, quoted
 
 if TYPE_CHECKING:
     from storage.dataset import Dataset
     from storage.statistics import Statistics
+
+_STRAYS_SHOWN = 5
 
 app = typer.Typer(help="What is in a run, whether it is right, and other forms of it.")
 
@@ -83,7 +85,15 @@ def show(dataset: Dataset, found: Statistics) -> None:
         ("board", str(dataset.board)),
         ("teacher", "-" if spec is None else spec.teacher),
         ("shards", f"{shards:,} of {dataset.description.shards:,}"),
-        ("games", f"{found.games:,}"),
+        (
+            "games",
+            f"{found.games:,}"
+            + (
+                f", {found.games_without_rows:,} of them without a position"
+                if found.games_without_rows
+                else ""
+            ),
+        ),
         ("positions", f"{found.positions:,}, {size / max(1, found.positions):.1f} bytes each"),
         (
             "unique positions",
@@ -104,7 +114,9 @@ def show(dataset: Dataset, found: Statistics) -> None:
             ("game length", f"{min(lengths)} to {max(lengths)} stones, {mean:.1f} on average"),
         ]
     if dataset.strays():
-        facts.append(("strays", ", ".join(dataset.strays())))
+        shown = [quoted(name) for name in dataset.strays()[:_STRAYS_SHOWN]]
+        more = len(dataset.strays()) - len(shown)
+        facts.append(("strays", ", ".join(shown) + (f" and {more:,} more" if more else "")))
     out.print(plain_table(("", ""), facts))
     total, most = max(1, sum(found.moves)), max(1, *found.moves)
     out.print("\nthe teacher's columns")
@@ -177,7 +189,7 @@ def verify(
         )
     else:
         for problem in problems:
-            print(problem)
+            print(printable(str(problem)))
         for name in aside:
             print(f"set aside: {name}")
         verdict = f"{len(problems):,} things are wrong" if problems else "all is right"
@@ -241,13 +253,14 @@ def merge(
     Example: selfplay dataset merge examples/tiny examples/tiny --out merged
     """
     from storage.dataset import Dataset
+    from storage.merge import games_with_rows
     from storage.merge import merge as merge_runs
     from storage.place import Place
 
     datasets = [Dataset(run) for run in runs]
     merged = merge_runs(datasets, Place(out))
-    dropped = sum(dataset.games for dataset in datasets) - merged.games
-    print(f"{out}: {merged.games:,} games, {merged.positions:,} positions; {dropped:,} were double")
+    double = games_with_rows(datasets) - merged.games
+    print(f"{out}: {merged.games:,} games, {merged.positions:,} positions; {double:,} were double")
 
 
 @app.command("split")

@@ -9,6 +9,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from selfplay.errors import printable
 from selfplay.players import Decision
 from selfplay.position import FIRST, SECOND, SYMBOLS, Position
 
@@ -114,5 +115,5 @@ def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     for number, title in enumerate(header):
         table.add_column(title, justify="right" if number and title else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))  # some of it was written by strangers
     return table

@@ -2,6 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from typing import Any, TextIO
+
 
 class StoppedError(Exception):
     """Ctrl-C, or what amounts to it; the message says what is there and how to go on."""
+
+
+class Unfailing:
+    """A stream of words for people: that nobody listens any more, as when a terminal has gone away,
+    ends no work."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def give_up(stream: TextIO) -> None:
+    """Have what is still to be written go nowhere, not fail once more at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

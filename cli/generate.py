@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.durations import duration, parse_duration
-from cli.endings import StoppedError
+from cli.endings import StoppedError, give_up
 from cli.executors import executor_of, refuse_both
 from cli.options import Address, Json, Workers
 from selfplay.errors import InputError
@@ -89,6 +89,17 @@ def generate(
     max_time: Annotated[
         str | None, typer.Option("--max-time", metavar="47h", help="Stop in order after this.")
     ] = None,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Begin a run anew that has no shards yet."),
+    ] = False,
+    check_engine: Annotated[
+        bool,
+        typer.Option(
+            "--check-engine",
+            help="Go on with a run of another version if its games come out the same.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Measure for some seconds what the run will take.")
     ] = False,
@@ -126,7 +137,7 @@ def generate(
     options |= {name: value for name, value in given.items() if value is not None}
     seconds = None if max_time is None else parse_duration(max_time)
     refuse_both(workers, address)
-    plan = plan_of(Place(run), options)
+    plan = plan_of(Place(run), options, restart=restart, check_engine=check_engine)
     if dry_run:
         _say_estimate(plan, workers, as_json=as_json)
         return
@@ -180,7 +191,7 @@ def _conclude(plan: Plan, ending: Ending, stop: Stop, *, as_json: bool) -> None:
     """Say how it ended, and how to go on."""
     progress = ending.progress
     there = f"{progress.shards:,} of {progress.shards_total:,} shards are there"
-    again = shlex.join(["selfplay", "generate", str(plan.place)])
+    again = shlex.join(["selfplay", "generate", plan.place.uri])
     for failure in progress.failed:
         print(f"shard {failure.item}: {failure.reason}", file=sys.stderr)
         if failure.traceback and "--debug" in sys.argv[1:2]:
@@ -219,7 +230,7 @@ def _complete(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> N
             write_card(dataset, _CARD_SECONDS)
         except KeyboardInterrupt:
             raise StoppedError(
-                f"the run is complete; only its card is not: selfplay dataset card {plan.place}"
+                f"the run is complete; only its card is not: selfplay dataset card {plan.place.uri}"
             ) from None
 
 
@@ -236,7 +247,10 @@ def _tell_the_end(
         "seconds": round(progress.seconds, 3),
         "fingerprint": fingerprint,
     }
-    print(json.dumps(record), flush=True)
+    try:
+        print(json.dumps(record), flush=True)
+    except BrokenPipeError:
+        give_up(sys.stdout)
 
 
 def _say_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -158,7 +159,8 @@ def improve(
 
         draw_rounds(found, judge, plot)
     if not as_json:
-        print(f"\nselfplay play --o tree:{folder}/models/{found[-1].number:02d}")
+        player = f"tree:model={course.place.below(f'models/{found[-1].number:02d}')}"
+        print(f"\n{shlex.join(['selfplay', 'play', '--o', str(PlayerSpec.parse(player))])}")
 
 
 HEADER = "round   games  positions   leaves  mistakes  19 of 20 times    first   second"

@@ -13,7 +13,7 @@ what stands there is not made again:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from workers.jobs import Executor
 
 SETTINGS, ROUNDS = "improve.json", "rounds.jsonl"
+_MOST_BYTES = 1 << 24
 STOPPING = "finishing what is in work; Ctrl-C once more ends at once"
 
 Tell = Callable[[str, int, int], None]
@@ -84,6 +85,21 @@ class Round:
     model: str
     """Its fingerprint."""
 
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Round:
+        """From what a file says."""
+        found = cls(**record)
+        low, high = found.interval
+        counts = found.number, found.games, found.positions, found.leaves
+        shares = low, high, found.mistakes, found.as_first, found.as_second
+        if not (
+            all(type(count) is int for count in counts)
+            and all(type(share) in (int, float) and 0 <= share <= 1 for share in shares)
+            and isinstance(found.model, str)
+        ):
+            raise ValueError
+        return found
+
 
 @dataclass
 class Improvement:
@@ -103,14 +119,20 @@ class Improvement:
         self._refuse_what_cannot_be()
         if self.place.is_empty:
             return
+        if not self._is_begun():
+            raise InputError(f"{self.place} is not empty: choose a new folder")
+
+    def _is_begun(self) -> bool:
+        """Whether the folder has these settings; others are refused."""
         there = self._read(SETTINGS)
         if there is None:
-            raise InputError(f"{self.place} is not empty: choose a new folder")
+            return False
         for name, value in json.loads(self.settings.as_json()).items():
             if there[0].get(name) != value:
                 raise InputError(
                     f"{self.place} was begun with {name} {there[0].get(name)!r}, not {value!r}"
                 )
+        return True
 
     def _refuse_what_cannot_be(self) -> None:
         """Before anything is written: a folder is begun with its settings for good."""
@@ -132,24 +154,26 @@ class Improvement:
         return Board.parse(self.settings.board, self.settings.connect)
 
     def _read(self, name: str) -> list[dict[str, Any]] | None:
-        """What a file of the folder says; None if there is none."""
+        """What a file of the folder says, an object a line; None if there is none."""
         try:
-            text = self.place.read(name).decode()
-            return (
-                [json.loads(text)] if name == SETTINGS else list(map(json.loads, text.splitlines()))
-            )
+            text = self.place.read(name, _MOST_BYTES).decode()
+            lines = [text] if name == SETTINGS else text.splitlines()
+            found = [json.loads(line) for line in lines]
+            if not all(isinstance(record, dict) for record in found):
+                raise ValueError
+            return found
         except FileNotFoundError:
             return None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{self.place}/{name} is damaged") from None
 
     def model(self, number: int) -> str:
         """Where the tree of a round is."""
-        return f"{self.place.absolute}/models/{number:02d}"
+        return Place(self.place.absolute).below(f"models/{number:02d}")
 
     def rounds(self, count: int) -> Iterator[Round]:
         """Those that are there, then those that are still to be made."""
-        self.place.write(SETTINGS, self.settings.as_json())
+        self.place.write(SETTINGS, self.settings.as_json(), self._is_begun)
         done = self._done()
         for number in range(count):
             if number == len(done):
@@ -159,7 +183,10 @@ class Improvement:
             yield done[number]
 
     def _done(self) -> list[Round]:
-        return [Round(**found) for found in self._read(ROUNDS) or ()]
+        try:
+            return [Round.of(found) for found in self._read(ROUNDS) or ()]
+        except (TypeError, ValueError):
+            raise InputError(f"{self.place}/{ROUNDS} is damaged") from None
 
     def _round(self, number: int) -> Round:
         earlier = [
@@ -191,7 +218,7 @@ class Improvement:
         return range(0 if number == 0 and self.base else len(self.settings.rivals))
 
     def _run(self, number: int, rival: int) -> str:
-        return f"{self.place}/runs/{number:02d}-{rival}"
+        return self.place.below(f"runs/{number:02d}-{rival}")
 
     def _options(self, number: int, rival: int) -> dict[str, Any]:
         """The spec of a run of a round."""
@@ -200,7 +227,7 @@ class Improvement:
         return {
             "games": max(1, settings.games // len(settings.rivals)),
             "teacher": settings.teacher,
-            "explorer": f"tree:{self.model(number - 1)}" if number else FIRST_EXPLORER,
+            "explorer": f"tree:model={self.model(number - 1)}" if number else FIRST_EXPLORER,
             "rival": None if against == "self" else against,
             "opening": settings.opening,
             "noise": settings.noise,
@@ -253,7 +280,7 @@ class Improvement:
         from selfplay.specs import PlayerSpec
         from train.exam import examine
 
-        name = f"tree:{self.model(number)}"
+        name = f"tree:model={self.model(number)}"
         player = PlayerSpec.parse(name).build(self._board)
         return examine(name, player, Questions.load()).all
 
@@ -276,7 +303,7 @@ class Improvement:
         from workers.standings import standings
         from workers.tournament import Progress, play
 
-        tournament = self._tournament(f"tree:{self.model(number)}")
+        tournament = self._tournament(f"tree:model={self.model(number)}")
         tournament.build()
         progress = Progress(tournament.games)
         what = f"round {number}: games against {self.settings.judge}"

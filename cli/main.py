@@ -7,7 +7,7 @@ import sys
 import traceback
 from importlib.metadata import version
 from io import TextIOWrapper
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO, cast
 
 import typer
 
@@ -29,8 +29,8 @@ from cli import (
     status,
     train,
 )
-from cli.endings import StoppedError
-from selfplay.errors import InputError
+from cli.endings import StoppedError, Unfailing, give_up
+from selfplay.errors import InputError, printable, without_keys
 from workers.jobs import JobError
 
 app = typer.Typer(
@@ -94,6 +94,7 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a sign that cannot be shown is no reason to fail
             stream.reconfigure(errors="replace")
+    sys.stderr = cast("TextIO", Unfailing(sys.stderr))
     debug = "--debug" in sys.argv[1:2]
     try:
         code = app(prog_name="selfplay", standalone_mode=False)
@@ -122,10 +123,10 @@ def _explain(error: Exception) -> NoReturn:
             _fail(error.format_message() or "see `selfplay --help`", error.exit_code)
         case BrokenPipeError():
             # The reader of a pipe went away, as `head` does: nobody is left to tell.
-            _give_up_stdout()
+            give_up(sys.stdout)
             sys.exit(FAILED)
         case OSError():
-            _give_up_stdout()
+            give_up(sys.stdout)
             where = f" ({error.filename})" if error.filename else ""
             _fail(f"{error.strerror or error}{where}", FAILED)
         case MemoryError():
@@ -138,14 +139,9 @@ def _explain(error: Exception) -> NoReturn:
             )
 
 
-def _give_up_stdout() -> None:
-    """Have what is still to be written go nowhere, not fail once more at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _fail(message: str, code: int) -> NoReturn:
-    line = " ".join(message.split())
+    line = printable(without_keys(" ".join(message.split())))
     if len(line) > _LONGEST_MESSAGE:
         line = f"{line[:_LONGEST_MESSAGE]}…"
-    print("selfplay:", line, file=sys.stderr)
+    print("selfplay:", line, file=sys.stderr, flush=True)
     sys.exit(code)

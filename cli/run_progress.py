@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from cli.durations import duration
+from cli.endings import give_up
 
 if TYPE_CHECKING:
     from workers.generation import Progress
@@ -174,7 +175,11 @@ class JsonLines:
             "seconds_left": None if left is None else round(left, 1),
             "worker_megabytes": progress.megabytes,
         }
-        print(json.dumps(record), file=self._out, flush=True)
+        try:
+            print(json.dumps(record), file=self._out, flush=True)
+        except OSError:  # as `head` leaves: the run is what was asked for
+            give_up(self._out)
+            _log("nobody reads the progress any more; the run goes on")
 
     def stopping(self) -> None:
         _log(_STOPPING)

@@ -45,6 +45,8 @@ def status(
         facts.append(("to go", "nothing: it is complete"))
     elif found.seconds_left is not None:
         facts.append(("to go", duration(found.seconds_left)))
+    elif dataset.spec is None:
+        facts.append(("to go", "what is missing has to be imported, merged or recorded again"))
     else:
         facts.append(("to go", f"nobody seems to be at work: selfplay generate {run}"))
     console().print(plain_table(("", ""), facts))

@@ -12,21 +12,23 @@ A position and its mirror image are one; games that are over are left out.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
 from selfplay.board import Board
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
+from selfplay.files import read_bounded, write_whole
 from selfplay.position import Position
 
 Array = np.ndarray[Any, Any]
 
+_MOST_BYTES = 1 << 28
 SHIPPED = Path(__file__).parent / "books"
 
 
@@ -45,7 +47,11 @@ class Book:
     def load(cls, path: Path) -> Book:
         """Read a book from a file; what is no book is refused."""
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            data = BytesIO(read_bounded(path, _MOST_BYTES, "book"))
+            with ZipFile(data) as archive:
+                if sum(entry.file_size for entry in archive.infolist()) > _MOST_BYTES:
+                    raise InputError("unpacked it is too large")
+            with np.load(data, allow_pickle=False) as arrays:
                 board = Board(*arrays["board"].tolist())
                 steps = np.asarray(arrays["steps"])
                 keys = np.cumsum(steps, dtype=np.uint64)
@@ -53,7 +59,7 @@ class Book:
         except FileNotFoundError:
             raise InputError(f"there is no book {path}") from None
         except Exception as error:  # there is no end to what a damaged archive can raise
-            raise InputError(f"{path} is not a book: {error}") from None
+            raise InputError(f"{path} is not a book: {quoted(str(error), 200)}") from None
         if steps.dtype != np.uint64 or (keys[1:] <= keys[:-1]).any():
             raise InputError(f"{path} is not a book: its keys are not in order")
         if book.scores.dtype != np.int8 or book.scores.shape != keys.shape or keys.ndim != 1:
@@ -70,12 +76,7 @@ class Book:
             steps=np.diff(self.keys, prepend=np.uint64(0)),
             scores=self.scores,
         )
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            aside.write_bytes(data.getvalue())
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        write_whole(path, data.getvalue())
 
     def score(self, position: Position) -> int | None:
         """The score for the side to move; None of a position that is not in the book."""

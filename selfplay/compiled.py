@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
@@ -28,7 +28,8 @@ from shutil import rmtree
 from time import time
 from typing import Any, TypeVar
 
-import numba
+with chdir(Path(__file__).parent):  # numba reads settings from the folder where it is imported
+    import numba
 import numpy as np
 from numba import types
 from numba.core import event

@@ -16,8 +16,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from selfplay.board import Board
 from selfplay.enumeration import positions_after
@@ -135,7 +136,24 @@ def every_position(board: Board, plies: int) -> Deck:
             f"all:{plies} is too many: every position can be dealt out "
             f"up to all:{MAX_STRATIFIED_PLIES}"
         )
-    return Deck(positions_after(board, plies, canonical=True, unfinished=True))
+    return Deck(_EveryPosition(board, plies))
+
+
+class _EveryPosition(Sequence[Position]):
+    """Listed when one is asked for: a run may only be named."""
+
+    def __init__(self, board: Board, plies: int) -> None:
+        self._board, self._plies = board, plies
+
+    @cached_property
+    def _listed(self) -> Sequence[Position]:
+        return positions_after(self._board, self._plies, canonical=True, unfinished=True)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __getitem__(self, which: Any) -> Any:
+        return self._listed[which]
 
 
 def read_openings(path: Path, board: Board) -> Deck:

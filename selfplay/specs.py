@@ -36,6 +36,8 @@ class Kind:
     build: Callable[[Board, Any, Ask | None], Player]
     main_option: str | None = None
     """The option whose name may be left out."""
+    resolve: Callable[[Any], Any] | None = None
+    """Finds out what options alone do not say, such as which tree is in a file: opens it."""
 
 
 def _build_random(_board: Board, _options: Any, _ask: Ask | None) -> Player:
@@ -112,7 +114,7 @@ def kind_of(name: str) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """A player as named on a command line, checked but not yet built."""
+    """A player as named on a command line, checked but not yet built: nothing is opened."""
 
     name: str
     options: Any
@@ -141,16 +143,26 @@ class PlayerSpec:
         """Whether the player thinks by the clock, so that no game need repeat itself."""
         return getattr(self.options, "seconds", None) is not None
 
+    def resolved(self) -> PlayerSpec:
+        """The same with all that its files say about who it is."""
+        resolve = kind_of(self.name).resolve
+        if resolve is None:
+            return self
+        try:
+            return PlayerSpec(self.name, resolve(self.options))
+        except InputError as error:
+            raise InputError(f"player {quoted(str(self))}: {error}") from None
+
     @property
     def full(self) -> str:
         """The spec that says all that decides what the player does, defaults included: what it
         means stays the same if a default changes."""
-        return self._with(lambda field, _: not field.metadata.get("how"))
+        return self.resolved()._with(lambda field, _: not field.metadata.get("how"))
 
     @property
     def complete(self) -> str:
         """The same, and how the player is to work where that is not as usual."""
-        return self._with(
+        return self.resolved()._with(
             lambda field, value: not field.metadata.get("how") or value != field.default
         )
 
@@ -171,7 +183,7 @@ class PlayerSpec:
             if getattr(self.options, field.name) != _default(field)
         ]
         words = [
-            _format(value) if key == main else f"{key}={_format(value)}"
+            _format(value) if key == main and "=" not in str(value) else f"{key}={_format(value)}"
             for key, value in sorted(given, key=lambda item: item[0] != main)
         ]
         return f"{self.name}:{','.join(words)}" if words else self.name
@@ -192,6 +204,9 @@ def _parse_options(text: str, options: type, main_option: str | None) -> dict[st
     parsed: dict[str, Any] = {}
     for place, part in enumerate(text.split(",") if text.strip() else []):
         key, equals, value = (word.strip() for word in part.partition("="))
+        if equals and place == 0 and main_option is not None and not key.isidentifier():
+            equals, value = "", part.strip()  # a path or a URI with such a sign in it
+            key = value
         if not equals:
             if place > 0 or main_option is None:
                 raise InputError(

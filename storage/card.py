@@ -12,6 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
+from selfplay.errors import printable
 from selfplay.position import Position
 from selfplay.seeding import Stream, derive
 from selfplay.solver import Limit, Solver
@@ -19,6 +20,7 @@ from storage.dataset import Dataset
 from storage.rows import schema
 from storage.spec import Spec
 from storage.statistics import Statistics
+from storage.verify import refuse_impossible
 
 NAME = "README.md"
 
@@ -93,7 +95,7 @@ def _sample(dataset: Dataset, stream: Stream) -> list[tuple[Position, int]]:
         count = dataset.footers[shard].rows
         inside = [number - before for number in wanted if before <= number < before + count]
         if inside:
-            rows = dataset.read(shard)[np.array(inside)]
+            rows = dataset.read(shard, refuse_impossible)[np.array(inside)]
             for cells, move in zip(rows.board.tolist(), rows.move.tolist(), strict=True):
                 found.append((Position.from_cells(cells, dataset.board), move))
         before += count
@@ -168,7 +170,7 @@ def text(dataset: Dataset, found: Statistics, quality: list[Quality]) -> str:
         "Positions of one game, and openings that many games share, repeat: split by position, not "
         "by row. `selfplay dataset split` does.\n\n## Licence\n\nCC0 1.0: no rights reserved."
     )
-    return "\n\n".join(blocks) + "\n"
+    return printable("\n\n".join(blocks) + "\n")  # some of it was written by strangers
 
 
 def command_of(spec: Spec, place: str) -> str:

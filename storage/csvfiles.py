@@ -8,7 +8,6 @@ csv         all columns of a run, lists spread out; what is null is empty
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +19,7 @@ from pyarrow import csv as arrow_csv
 
 from selfplay.board import Board
 from selfplay.errors import InputError, quoted
+from selfplay.files import written_whole
 from storage.dataset import Dataset, write
 from storage.description import Description
 from storage.place import Place
@@ -29,25 +29,22 @@ from storage.verify import faults
 Format = Literal["csv-012", "csv-signed", "csv"]
 
 SHARD_ROWS = 20_000
+_LONGEST_LINE = 65_536
 _SHOWN = 5
 
 
 def export(dataset: Dataset, form: Format, out: Path) -> int:
     """Write all rows to a file, which is there when it is whole; how many rows."""
     table_of = _TABLES[form]
-    aside = out.with_name(f".{out.name}.{os.getpid()}")
     count = 0
-    try:
-        with aside.open("wb") as file:
-            header = table_of(_no_rows(dataset.board), dataset.board).column_names
-            file.write((",".join(header) + "\n").encode())
-            options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
-            for _, rows in dataset.rows():
+    with written_whole(out) as file:
+        header = table_of(_no_rows(dataset.board), dataset.board).column_names
+        file.write((",".join(header) + "\n").encode())
+        options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
+        for _, rows in dataset.rows():
+            if len(rows):
                 arrow_csv.write_csv(table_of(rows, dataset.board), file, options)
-                count += len(rows)
-        aside.replace(out)
-    finally:
-        aside.unlink(missing_ok=True)
+            count += len(rows)
     return count
 
 
@@ -125,10 +122,7 @@ def import_csv(path: Path, place: Place, board: Board) -> Dataset:
     described = Description.of_source(
         digest.hexdigest(), board, len(rows), SHARD_ROWS, {"imported": path.name}
     )
-    before = Description.read(place)
-    if before is not None and before.identity != described.identity:
-        raise InputError(f"{place} holds another run: import into a new place")
-    described.write(place)
+    described.begin(place)
     for shard in range(described.shards):
         games = described.games_of(shard)
         write(place, described, shard, rows[games.start : games.stop])
@@ -138,9 +132,11 @@ def import_csv(path: Path, place: Place, board: Board) -> Dataset:
 def read(path: Path, board: Board) -> Rows:
     """Positions and moves from a file; what is wrong is told by its line."""
     try:
+        if not path.is_file() and path.exists():
+            raise InputError(f"{quoted(str(path), 200)} is not a file")
         with path.open(newline="", encoding="utf-8-sig") as file:
-            header = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError) as error:
+            header = next(csv.reader([file.readline(_LONGEST_LINE)]), [])
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"cannot read {quoted(str(path), 200)}: {reason}") from None
     prefix = next((p for p in ("cell", "pos") if header == _header(p, board)), None)
@@ -155,6 +151,8 @@ def read(path: Path, board: Board) -> Rows:
         cells = np.where(cells == -1, 2, np.where(cells == 2, 3, cells))
         cells = _by_rows(cells, board)
     rows = unlabelled(cells, move, board)
+    if not len(rows):
+        raise InputError(f"{path} has no positions: nothing was imported")
     wrong = [
         (game, what) for what, game in faults(rows, board, range(len(rows))) if game is not None
     ]
@@ -200,7 +198,8 @@ _CELLS_AND_MOVES = {str(number) for number in range(-1, 16)}
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        reader = csv.reader(file)
-        next(reader, None)
-        for fields in reader:
-            yield reader.line_num, [value.strip() for value in fields]
+        file.readline()
+        number = 1
+        while line := file.readline(_LONGEST_LINE):
+            number += 1
+            yield number, [value.strip() for value in line.split(",")] if line.strip() else []

@@ -7,8 +7,10 @@ the plan does not know is never read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -16,11 +18,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from selfplay.board import Board
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 from storage.description import Description
 from storage.place import File, Place
 from storage.rows import Rows, schema
-from storage.shard import DamagedShardError, Footer, decode, file_name, read_footer
+from storage.shard import (
+    DamagedShardError,
+    Footer,
+    decode,
+    encode,
+    end_needed,
+    file_name,
+    parse_footer,
+)
 from storage.spec import Spec
 
 if TYPE_CHECKING:
@@ -29,7 +39,10 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 SHARDS = "shards"
+Check = Callable[[Rows, Board], None]
 _AT_ONCE = 16
+_USUAL_FOOTER = 1 << 14
+_FILE = re.compile(r"part-([0-9]{5,8})\.parquet")
 
 
 class Dataset:
@@ -54,12 +67,8 @@ class Dataset:
 
     def missing(self) -> list[int]:
         """The shards that the plan has and the run has not, or not with all their games."""
-        footers = self.footers
-        return [
-            shard
-            for shard in range(self.description.shards)
-            if shard not in footers or not self._is_whole(footers[shard])
-        ]
+        whole = {n for n, footer in self.footers.items() if self._is_whole(footer)}
+        return [shard for shard in range(self.description.shards) if shard not in whole]
 
     def shards(self) -> list[int]:
         """The shards that are there."""
@@ -71,7 +80,7 @@ class Dataset:
 
     def strays(self) -> list[str]:
         """Files among the shards that the plan does not have."""
-        planned = {file_name(shard) for shard in range(self.description.shards)}
+        planned = {file_name(shard) for shard in self.planned_files}
         return sorted(set(self.files) - planned)
 
     @cached_property
@@ -80,23 +89,37 @@ class Dataset:
         return self.place.files(SHARDS)
 
     @cached_property
+    def planned_files(self) -> list[int]:
+        """The shards of the plan that there are files of, damaged or not."""
+        numbers = filter(None, map(_FILE.fullmatch, self.files))
+        return sorted(
+            shard
+            for shard in (int(match[1]) for match in numbers)
+            if shard < self.description.shards and file_name(shard) in self.files
+        )
+
+    @cached_property
     def footers(self) -> dict[int, Footer]:
         """What the shards that are there say of themselves; one that is damaged is refused."""
-        there = [n for n in range(self.description.shards) if file_name(n) in self.files]
+        there = self.planned_files
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return dict(zip(there, pool.map(self._footer, there), strict=True))
 
     def _footer(self, shard: int) -> Footer:
-        name = name_of(shard)
-        try:
-            with self.place.filesystem.open_input_file(self.place.full(name)) as file:
-                footer = read_footer(file)
+        with self._damage_told(shard):
+            footer = footer_at(self.place, shard)
             self.check(shard, footer)
+            return footer
+
+    @contextmanager
+    def _damage_told(self, shard: int) -> Iterator[None]:
+        try:
+            yield
         except DamagedShardError as damage:
             raise InputError(
-                f"{self.place}/{name}: {damage}; see `selfplay dataset verify {self.place}`"
+                f"{self.place}/{name_of(shard)}: {damage}; "
+                f"see `selfplay dataset verify {self.place}`"
             ) from None
-        return footer
 
     def check(self, shard: int, footer: Footer) -> None:
         """Refuse a shard that is not of this run or not this one."""
@@ -106,7 +129,9 @@ class Dataset:
         if footer.shard != shard or footer.first_game != described.games_of(shard).start:
             raise DamagedShardError(f"it is shard {footer.shard}, under another's name")
         if (footer.board, footer.connect) != (self.board.size, self.board.connect):
-            raise DamagedShardError(f"it is of a board {footer.board}, connect {footer.connect}")
+            raise DamagedShardError(
+                f"it is of a board {quoted(footer.board)}, connect {footer.connect}"
+            )
         if footer.end_game > (shard + 1) * described.shard_games:
             raise DamagedShardError("it has games of the next shard")
 
@@ -152,18 +177,28 @@ class Dataset:
         self, columns: Sequence[str] | None = None, filter: ds.Expression | None = None
     ) -> Iterator[pa.RecordBatch]:
         """The rows in order, a shard in memory at a time."""
-        for path in self.paths():
-            yield from self._scan([path]).to_batches(columns=columns, filter=filter)
+        for shard in self.shards():
+            path = self.place.full(name_of(shard))
+            with self._damage_told(shard):
+                try:
+                    yield from self._scan([path]).to_batches(columns=columns, filter=filter)
+                except pa.ArrowException as error:
+                    raise DamagedShardError(f"it cannot be read ({error})") from None
 
-    def rows(self) -> Iterator[tuple[int, Rows]]:
+    def rows(self, check: Check | None = None) -> Iterator[tuple[int, Rows]]:
         """Shard by shard: its number and its rows."""
         for shard in self.shards():
-            yield shard, self.read(shard)
+            yield shard, self.read(shard, check)
 
-    def read(self, shard: int) -> Rows:
-        """The rows of one shard, its pages checked."""
-        _, table = decode(self.place.read(name_of(shard)))
-        return Rows.from_table(table)
+    def read(self, shard: int, check: Check | None = None) -> Rows:
+        """The rows of one shard, its pages checked. A file with a right checksum may still hold
+        what no game has: `storage.verify.refuse_impossible` is a check for whoever would mind."""
+        with self._damage_told(shard):
+            footer, rows = decode(self.place.read(name_of(shard)), self.board)
+            self.check(shard, footer)
+            if check is not None:
+                check(rows, self.board)
+            return rows
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """All rows; a board or a list per column is an array in each."""
@@ -176,10 +211,51 @@ def name_of(shard: int) -> str:
     return f"{SHARDS}/{file_name(shard)}"
 
 
-def write(place: Place, described: Description, shard: int, rows: Rows) -> Footer:
-    """Put a shard of a run in its place."""
-    from storage.shard import encode
+def footer_at(place: Place, shard: int) -> Footer:
+    """What the shard that is there says of itself."""
+    name = name_of(shard)
+    end, size = place.read_end(name, _USUAL_FOOTER)
+    if (needed := end_needed(end)) > len(end) and size > len(end):
+        end, _ = place.read_end(name, needed)
+    return parse_footer(end)
 
-    data = encode(rows, described.board, described.identity, shard, described.games_of(shard))
-    place.write(name_of(shard), data)
-    return read_footer(pa.BufferReader(data))
+
+def write(place: Place, described: Description, shard: int, rows: Rows) -> Footer:
+    """Put a shard of a run in its place, and say what is there then.
+
+    What the run is, is asked once more at the last moment: a shard of another run, or one with
+    more games, is never written over.
+    """
+    mine = encode(rows, described.board, described.identity, shard, described.games_of(shard))
+    wanted = parse_footer(mine[-_USUAL_FOOTER:])
+    there: list[Footer] = []
+
+    def is_done() -> bool:
+        now = Description.read(place)
+        if now is None or not now.is_of(described) or now.games != described.games:
+            raise InputError(f"{place} was changed meanwhile: give the command again")
+        try:
+            footer = footer_at(place, shard)
+        except FileNotFoundError:
+            return False
+        except DamagedShardError as damage:
+            raise InputError(f"{place}/{name_of(shard)} is damaged: {damage}") from None
+        if footer.spec_hash != wanted.spec_hash:
+            raise InputError(
+                f"{place}/{name_of(shard)} belongs to another run: it is not written over"
+            )
+        if footer.end_game < wanted.end_game:
+            return False
+        if (
+            described.is_repeatable
+            and footer.end_game == wanted.end_game
+            and footer.fingerprint != wanted.fingerprint
+        ):
+            raise InputError(
+                f"{place}/{name_of(shard)} was made by somebody else with other rows, though the "
+                "spec is the same: is the same version installed everywhere?"
+            )
+        there.append(footer)
+        return True
+
+    return wanted if place.write(name_of(shard), mine, is_done) else there[-1]

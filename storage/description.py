@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version as version_of
 from typing import Any
 
 from selfplay.board import Board
-from selfplay.errors import InputError, quoted
+from selfplay.errors import InputError, quoted, without_keys
 from selfplay.machine import usable_cores
 from storage.place import Place
 from storage.rows import SCHEMA_VERSION
-from storage.spec import Spec
+from storage.spec import MOST_GAMES, MOST_SHARDS, Spec
 
 NAME = "run.json"
+_MOST_BYTES = 1 << 20
+_DIGEST = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,24 @@ class Description:
     spec: Spec | None = None
     source: Mapping[str, Any] | None = None
     made_with: Mapping[str, Any] = field(default_factory=dict)
+    engine: str | None = None
+    """A digest of the code that makes the rows of the spec."""
+    is_repeatable: bool = True
+    """Whether the same spec gives the same rows: not with players that go by the clock."""
     schema_version: int = SCHEMA_VERSION
 
     @classmethod
-    def of_spec(cls, spec: Spec) -> Description:
+    def of_spec(cls, spec: Spec, engine: str | None = None) -> Description:
+        spec = spec.resolved()
         return cls(
-            spec.hash, spec.geometry, spec.games, spec.shard_games, spec, made_with=_made_with()
+            spec.hash,
+            spec.geometry,
+            spec.games,
+            spec.shard_games,
+            spec,
+            made_with=_made_with(),
+            engine=engine,
+            is_repeatable=spec.is_repeatable,
         )
 
     @classmethod
@@ -56,14 +71,21 @@ class Description:
         return range(shard * self.shard_games, min(self.games, (shard + 1) * self.shard_games))
 
     @property
-    def is_repeatable(self) -> bool:
-        return self.spec is None or self.spec.is_repeatable
+    def skips_replies(self) -> bool:
+        """Whether the rows of a game may leave out the moves of an opponent."""
+        if self.spec is not None:
+            return self.spec.rival is not None and self.spec.mode == "games"
+        return bool((self.source or {}).get("skips_replies"))
+
+    def is_of(self, other: Description) -> bool:
+        """Whether both describe the same rows, one perhaps more of them."""
+        return self.identity == other.identity and self.engine == other.engine
 
     def with_games(self, games: int) -> Description:
         spec = None if self.spec is None else replace(self.spec, games=games)
         return replace(self, games=games, spec=spec)
 
-    def write(self, place: Place) -> None:
+    def write(self, place: Place, unless: Callable[[], bool] = lambda: False) -> None:
         record = {
             "schema_version": self.schema_version,
             "spec_hash": self.identity,
@@ -75,48 +97,62 @@ class Description:
             "spec": None if self.spec is None else asdict(self.spec),
             "source": self.source,
             "made_with": self.made_with,
+            "engine": self.engine,
         }
-        place.write(NAME, (json.dumps(record, indent=2) + "\n").encode())
+        place.write(NAME, (json.dumps(record, indent=2) + "\n").encode(), unless)
+
+    def begin(self, place: Place) -> None:
+        """Write it where no other run is."""
+
+        def is_there() -> bool:
+            now = Description.read(place)
+            if now is not None and now.identity != self.identity:
+                raise InputError(f"{place} holds another run: choose a new place")
+            return False
+
+        self.write(place, is_there)
 
     @classmethod
     def read(cls, place: Place) -> Description | None:
-        """What is described there; None if nothing is."""
+        """What is described there; None if nothing is. Nothing that it names is opened."""
         try:
-            data = place.read(NAME)
+            data = place.read(NAME, _MOST_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
             record = json.loads(data)
             version = int(record["schema_version"])
             found = cls._of_record(record) if version <= SCHEMA_VERSION else None
-        except (ValueError, KeyError, TypeError, OverflowError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(
-                f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error))}); if "
-                "you remove it, the same `selfplay generate` command writes it anew"
+                f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error), 100)}); "
+                "if you remove it, the same `selfplay generate` command writes it anew"
             ) from None
         if found is None:
             raise InputError(
                 f"{place} was written by a later version: it has schema_version {version}, and "
                 f"this one reads up to {SCHEMA_VERSION}"
             )
-        if found.spec is not None and found.spec.hash != found.identity:
-            raise InputError(f"{place}/{NAME} is damaged: its spec is not that of its hash")
         return found
 
     @classmethod
     def _of_record(cls, record: Mapping[str, Any]) -> Description:
         found = cls(
-            identity=record["spec_hash"],
+            identity=_digest_in(record["spec_hash"]),
             board=Board.parse(record["board"], record["connect"]),
             games=int(record["games"]),
             shard_games=int(record["shard_games"]),
             spec=None if record["spec"] is None else Spec.stored(record["spec"]),
-            source=record["source"],
-            made_with=dict(record["made_with"]),
+            source=None if record["source"] is None else _object_in(record["source"]),
+            made_with=_object_in(record["made_with"]),
+            engine=None if record.get("engine") is None else _digest_in(record["engine"]),
+            is_repeatable=bool(record["repeatable"]),
             schema_version=int(record["schema_version"]),
         )
-        if found.games < 1 or found.shard_games < 1:
+        if not 1 <= found.games <= MOST_GAMES or found.shard_games < 1:
             raise ValueError("a run has games, and shards have some of them")
+        if found.shards > MOST_SHARDS:
+            raise ValueError(f"a run has at most {MOST_SHARDS:,} shards")
         spec = found.spec
         if spec and (spec.games, spec.shard_games, spec.geometry) != (
             found.games,
@@ -125,6 +161,21 @@ class Description:
         ):
             raise ValueError("it says one thing, and its spec another")
         return found
+
+
+def _digest_in(text: object) -> str:
+    if not (isinstance(text, str) and _DIGEST.fullmatch(text)):
+        raise ValueError("a digest has 32 digits")
+    return text
+
+
+def _object_in(found: object) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError("an object is missing")
+    text = json.dumps(found, ensure_ascii=False)
+    if without_keys(text) != text:
+        raise ValueError("it holds a key, which does not belong into a file")
+    return found
 
 
 def _made_with() -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -24,20 +26,20 @@ def merge(datasets: Sequence[Dataset], place: Place) -> Dataset:
                 "be merged"
             )
     games = sum(1 for _ in _new_games(datasets))
+    if not games:
+        raise InputError("there are no positions in these runs: nothing to merge")
     digest = blake2b(digest_size=16)
     for dataset in datasets:
         digest.update(f"merged {dataset.fingerprint}\n".encode())
+    source: dict[str, Any] = {
+        "merged": [{"run": str(d.place), "fingerprint": d.fingerprint} for d in datasets]
+    }
+    if any(dataset.description.skips_replies for dataset in datasets):
+        source["skips_replies"] = True
     described = Description.of_source(
-        digest.hexdigest(),
-        first.board,
-        games,
-        first.description.shard_games,
-        {"merged": [{"run": str(d.place), "fingerprint": d.fingerprint} for d in datasets]},
+        digest.hexdigest(), first.board, games, first.description.shard_games, source
     )
-    before = Description.read(place)
-    if before is not None and before.identity != described.identity:
-        raise InputError(f"{place} holds another run: merge into a new place")
-    described.write(place)
+    described.begin(place)
     found = _new_games(datasets)
     for shard in range(described.shards):
         parts = []
@@ -49,13 +51,19 @@ def merge(datasets: Sequence[Dataset], place: Place) -> Dataset:
     return Dataset(place)
 
 
+def games_with_rows(datasets: Sequence[Dataset]) -> int:
+    """How many games have positions; of others there is nothing to merge."""
+    return sum(len(np.unique(rows.game)) for dataset in datasets for _, rows in dataset.rows())
+
+
 def _new_games(datasets: Sequence[Dataset]) -> Iterator[Rows]:
     """Game after game, each but once."""
     seen: set[bytes] = set()
     for dataset in datasets:
         for _, rows in dataset.rows():
-            starts = np.flatnonzero(np.append(True, rows.game[1:] != rows.game[:-1]))
-            for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+            is_first = np.append(True, rows.game[1:] != rows.game[:-1])[: len(rows)]
+            starts = np.flatnonzero(is_first)
+            for start, stop in pairwise([*starts, len(rows)]):
                 game = rows[start:stop]
                 key = _digest(game)
                 if key not in seen:

@@ -7,24 +7,28 @@ from selfplay.openings import Deck, Openings, listed_openings, parse_openings
 from storage.place import Place
 from storage.spec import Spec, digest_of
 
-NAME = "openings.txt"
+
+def file_of(digest: str) -> str:
+    """Named by what is in it: two who begin a run at once do not exchange each other's."""
+    return f"openings-{digest[:16]}.txt"
 
 
 def keep_openings(place: Place, spec: Spec) -> None:
     """Put a list of openings beside the rows: the file that it came from is on one machine."""
     deck = parse_openings(spec.opening, spec.geometry)
-    if spec.has_opening_file and isinstance(deck, Deck):
+    if spec.opening_digest is not None and isinstance(deck, Deck):
         text = "".join(f"{position.notation}\n" for position in deck.positions)
-        place.write(NAME, text.encode())
+        place.write(file_of(spec.opening_digest), text.encode())
 
 
 def openings_of(place: Place, spec: Spec) -> Openings:
     """Where the games of a run begin."""
-    if not spec.has_opening_file:
+    if spec.opening_digest is None:
         return parse_openings(spec.opening, spec.geometry)
-    name = f"{place}/{NAME}"
+    file = file_of(spec.opening_digest)
+    name = f"{place}/{file}"
     try:
-        text = place.read(NAME).decode()
+        text = place.read(file).decode()
     except (FileNotFoundError, UnicodeDecodeError):
         raise InputError(f"the openings of this run cannot be read from {name}") from None
     deck = listed_openings(text, spec.geometry, name)

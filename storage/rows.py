@@ -26,6 +26,9 @@ NO_MOVE = -1
 VALUE_STEPS = 256
 """Values are kept in steps of 1/256: finer than they are certain, and a quarter of the bytes."""
 
+MOST_SHARD_BYTES = 1 << 30
+"""Of the rows of one shard in memory: a file that claims more is refused before it is read."""
+
 Array = np.ndarray[Any, Any]
 
 
@@ -49,6 +52,11 @@ def schema(board: Board) -> pa.Schema:
             pa.field("outcome", pa.int8()),
         ]
     )
+
+
+def row_bytes(board: Board) -> int:
+    """What a row takes in memory."""
+    return 13 + board.cells + 9 * board.columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)

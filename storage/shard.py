@@ -10,9 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from selfplay.board import Board
-from storage.rows import SCHEMA_VERSION, Rows
+from selfplay.errors import quoted
+from storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, Rows, row_bytes, schema
 
 _PREFIX = "selfplay."
+_MAGIC = b"PAR1"
+_LARGEST_FOOTER = 1 << 24
+_MOST_UNPACKED = 5  # small integers take four bytes each in a file
+_MOST_OVERHEAD = 1 << 22
+MOST_GAME = 1 << 50
 
 # What made the smallest files of those that were tried. Small integers are kept in four bytes
 # each: apart from one another the empty ones cost nothing.
@@ -52,6 +58,10 @@ class Footer:
     connect: int
     schema_version: int = SCHEMA_VERSION
 
+    @property
+    def games(self) -> range:
+        return range(self.first_game, self.end_game)
+
     def as_metadata(self) -> dict[str, str]:
         return {_PREFIX + name: str(getattr(self, name)) for name in self.__slots__}
 
@@ -63,7 +73,7 @@ class Footer:
             if name.startswith(_PREFIX.encode())
         }
         try:
-            return cls(
+            found = cls(
                 spec_hash=texts["spec_hash"],
                 fingerprint=texts["fingerprint"],
                 board=texts["board"],
@@ -80,7 +90,10 @@ class Footer:
                 },
             )
         except (KeyError, ValueError) as error:
-            raise DamagedShardError(f"it has no footer of a shard ({error})") from None
+            raise DamagedShardError(f"it has no footer of a shard ({_brief(error)})") from None
+        if not (0 <= found.first_game < found.end_game <= MOST_GAME and found.rows >= 0):
+            raise DamagedShardError("its footer has games or rows that there cannot be")
+        return found
 
 
 def file_name(shard: int) -> str:
@@ -114,20 +127,48 @@ def encode(rows: Rows, board: Board, spec_hash: str, shard: int, games: range) -
     return bytes(out.getvalue())
 
 
-def read_footer(file: Any) -> Footer:
-    """What a shard says of itself, from an open file."""
+def parse_footer(end: bytes) -> Footer:
+    """What a shard says of itself, from the end of its file."""
     try:
-        return Footer.from_metadata(pq.read_metadata(file).metadata)
+        # The reader asks for a whole file, and looks at its end alone.
+        metadata = pq.read_metadata(pa.BufferReader(_MAGIC + end)).metadata
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DamagedShardError(f"it is no Parquet file ({error})") from None
+        raise DamagedShardError(f"it is no Parquet file ({_brief(error)})") from None
+    return Footer.from_metadata(metadata)
 
 
-def decode(data: bytes) -> tuple[Footer, pa.Table]:
-    """A shard's footer and rows; refused if they do not agree."""
+def end_needed(end: bytes) -> int:
+    """How many bytes at the end of a file the footer takes, from its last eight."""
+    length = int.from_bytes(end[-8:-4], "little") + 8
+    return length if end[-4:] == _MAGIC and length <= _LARGEST_FOOTER else 0
+
+
+def decode(data: bytes, board: Board) -> tuple[Footer, Rows]:
+    """A shard's footer and rows; refused if it is damaged, or claims what cannot be."""
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
             footer = Footer.from_metadata(file.metadata.metadata)
+            _refuse_wrong_size(file.metadata, footer, board)
+            if not file.schema_arrow.equals(schema(board)):
+                raise DamagedShardError("its columns are not those of a run")
             table = file.read()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DamagedShardError(f"it cannot be read ({error})") from None
-    return footer, table
+            table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise DamagedShardError(f"it cannot be read ({_brief(error)})") from None
+    if len(table) != footer.rows:
+        raise DamagedShardError(f"it has {len(table)} rows, and its footer says {footer.rows}")
+    return footer, Rows.from_table(table)
+
+
+def _refuse_wrong_size(metadata: Any, footer: Footer, board: Board) -> None:
+    """Before anything is unpacked: a few bytes can stand for very many."""
+    rows = metadata.num_rows
+    if rows > len(footer.games) * board.cells or rows * row_bytes(board) > MOST_SHARD_BYTES:
+        raise DamagedShardError(f"it claims {rows:,} rows, more than its games can have")
+    unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+    if unpacked > _MOST_UNPACKED * rows * row_bytes(board) + _MOST_OVERHEAD:
+        raise DamagedShardError(f"it claims {unpacked:,} bytes for {rows:,} rows")
+
+
+def _brief(error: Exception) -> str:
+    return quoted(str(error), 200).strip("'\"")

@@ -1,5 +1,8 @@
 """The spec of a run: everything that decides what is in it, and nothing else.
 
+A spec that a person gives is resolved: its players and openings are looked up. One that is read
+from a run opens nothing until a command plays its games.
+
 Two specs with the same hash give the same rows. The number of games is not part of the hash: a
 run with more of them begins with the same rows.
 """
@@ -15,15 +18,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from selfplay.board import Board
-from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.errors import InputError, did_you_mean, quoted, without_keys
 from selfplay.openings import Deck, parse_openings
 from selfplay.specs import PlayerSpec
-from storage.rows import SCHEMA_VERSION
+from storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, row_bytes
 
 Mode = Literal["games", "positions"]
 
 MOST_GAMES = 1 << 40
 MOST_SHARDS = 10_000_000
+_LONGEST_TEXT = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,25 +63,41 @@ class Spec:
     """Stands for what is in the file that openings come from."""
 
     def __post_init__(self) -> None:
+        """Check what the fields say by themselves. Nothing that they name is opened or listed:
+        a spec may come from a stranger's file."""
         hints = get_type_hints(type(self))
         for key in fields(self):
             _check_type(key.name, getattr(self, key.name), hints[key.name])
         board = Board.parse(self.board, self.connect)
         self._set("board", board.size)
-        teacher = _player("teacher", self.teacher)
-        self._set("teacher", teacher.complete)
-        if self.explorer is not None:
-            explorer = _player("explorer", self.explorer)
-            self._set("explorer", None if explorer.full == teacher.full else explorer.complete)
-        if self.rival is not None:
-            self._set("rival", _player("rival", self.rival).complete)
         self._set("noise", float(self.noise))
         self._set("temperature", float(self.temperature))
         self._check_ranges(board)
-        if self.opening_digest is None:
-            openings = parse_openings(self.opening, board)
+
+    def resolved(self) -> Spec:
+        """The same with players and openings looked up, so that what they are stays what it was
+        when a default changes or a file is exchanged. Opens the files that it names."""
+        teacher = _player("teacher", self.teacher)
+        explorer = None if self.explorer is None else _player("explorer", self.explorer)
+        if explorer is not None and explorer.full == teacher.full:
+            explorer = None
+        if self.temperature and (explorer or teacher).name != "mcts":
+            raise InputError("temperature plays by visits, which only an mcts explorer has")
+        rival = None if self.rival is None else _player("rival", self.rival)
+        if rival is not None and self.mode == "positions":
+            raise InputError("a rival plays games: it has no part in mode=positions")
+        digest = self.opening_digest
+        if digest is None:
+            openings = parse_openings(self.opening, self.geometry)
             if isinstance(openings, Deck) and self.has_opening_file:
-                self._set("opening_digest", digest_of(openings))
+                digest = digest_of(openings)
+        return replace(
+            self,
+            teacher=teacher.complete,
+            explorer=None if explorer is None else explorer.complete,
+            rival=None if rival is None else rival.complete,
+            opening_digest=digest,
+        )
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -85,7 +105,7 @@ class Spec:
     def _check_ranges(self, board: Board) -> None:
         for name, least, most in (
             ("games", 1, MOST_GAMES),
-            ("shard_games", 1, 1_000_000),
+            ("shard_games", 1, MOST_SHARD_BYTES // (board.cells * row_bytes(board))),
             ("noise", 0, 1),
             ("temperature", 0, 100),
             ("temperature_plies", 0, board.cells),
@@ -102,8 +122,6 @@ class Spec:
             raise InputError(f"mode is {' or '.join(get_args(Mode))}, not {self.mode!r}")
         if bool(self.temperature) != bool(self.temperature_plies):
             raise InputError("temperature and temperature_plies go together: give both or neither")
-        if self.temperature and not (self.explorer or self.teacher).startswith("mcts:"):
-            raise InputError("temperature plays by visits, which only an mcts explorer has")
         if self.schema_version != SCHEMA_VERSION:
             raise InputError(
                 f"this version writes schema_version {SCHEMA_VERSION}, not {self.schema_version}"
@@ -113,19 +131,25 @@ class Spec:
     def of(cls, options: Mapping[str, Any]) -> Spec:
         """A spec from names and values, as a file or a command line gives them."""
         _refuse_unknown_keys(options)
-        return cls(**options)
+        found = cls(**options).resolved()
+        if found.opening_digest is None:  # of openings that are listed, there may be too many
+            parse_openings(found.opening, found.geometry).opening(found.seed, 0)
+        return found
 
     def changed(self, options: Mapping[str, Any]) -> Spec:
         """The same but for these names and values."""
         _refuse_unknown_keys(options)
         # A file of openings need not be where it was: what was in it is known by its digest.
         digest = None if "opening" in options else self.opening_digest
-        return replace(self, opening_digest=digest, **options)
+        return replace(self, opening_digest=digest, **options).resolved()
 
     @classmethod
     def stored(cls, options: Mapping[str, Any]) -> Spec:
-        """The spec that a run was begun with."""
-        return cls(**options)
+        """The spec that a run was begun with, as its description has it: only read."""
+        found = cls(**options)
+        if found.has_opening_file and found.opening_digest is None:
+            raise InputError("its opening is a file without a digest")
+        return found
 
     @property
     def has_opening_file(self) -> bool:
@@ -144,7 +168,7 @@ class Spec:
     @property
     def hash(self) -> str:
         """The identity of a run: of two with the same one, the longer begins with the shorter."""
-        text = json.dumps(self._identity(), sort_keys=True)
+        text = json.dumps(self.resolved()._identity(), sort_keys=True)
         return blake2b(text.encode(), digest_size=16).hexdigest()
 
     def _identity(self) -> dict[str, Any]:
@@ -208,9 +232,14 @@ def _check_type(name: str, value: object, annotation: Any) -> None:
     right = isinstance(value, kinds) and not isinstance(value, bool)
     if float in kinds and isinstance(value, int) and not isinstance(value, bool):
         right = True
+    if isinstance(value, str) and not (value.isprintable() and len(value) <= _LONGEST_TEXT):
+        raise InputError(f"{name} has control characters, or more than {_LONGEST_TEXT:,} signs")
+    if isinstance(value, str) and without_keys(value) != value:
+        raise InputError(f"{name} holds a key, which does not belong into a file")
     if not right:
         what = "a whole number" if int in kinds else "a number" if float in kinds else "a text"
-        raise InputError(f"{name} is {what}, not {value!r}")
+        shown = quoted(str(value)) if isinstance(value, str) else quoted(str(value)).strip("'")
+        raise InputError(f"{name} is {what}, not {shown}")
 
 
 def _player(role: str, text: str) -> PlayerSpec:

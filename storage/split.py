@@ -6,7 +6,7 @@ image, are on one side. Which one depends on the position alone.
 
 from __future__ import annotations
 
-import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from selfplay.board import Board
+from selfplay.files import written_whole
 from storage.dataset import Dataset
 from storage.rows import Array, Rows, schema
 from storage.statistics import canonical_keys
@@ -24,23 +25,20 @@ _WORD = (1 << 64) - 1
 def write_parts(dataset: Dataset, share: float, folder: Path) -> dict[str, int]:
     """Write train.parquet and test.parquet into a folder; how many rows went where."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = ("train.parquet", "test.parquet")
-    aside = [folder / f".{name}.{os.getpid()}" for name in names]
+    paths = folder / "train.parquet", folder / "test.parquet"
     counts = [0, 0]
     kinds = schema(dataset.board)
-    try:
-        with pq.ParquetWriter(aside[0], kinds) as train, pq.ParquetWriter(aside[1], kinds) as test:
-            for _, rows in dataset.rows():
-                chosen = is_test(rows, dataset.board, share)
-                for side, (writer, which) in enumerate(((train, ~chosen), (test, chosen))):
-                    writer.write_table(rows[which].to_table(dataset.board))
-                    counts[side] += int(which.sum())
-        for path, name in zip(aside, names, strict=True):
-            path.replace(folder / name)
-    finally:
-        for path in aside:
-            path.unlink(missing_ok=True)
-    return {str(folder / name): count for name, count in zip(names, counts, strict=True)}
+    with ExitStack() as files:
+        writers = [
+            files.enter_context(pq.ParquetWriter(files.enter_context(written_whole(path)), kinds))
+            for path in paths
+        ]
+        for _, rows in dataset.rows():
+            chosen = is_test(rows, dataset.board, share)
+            for side, which in enumerate((~chosen, chosen)):
+                writers[side].write_table(rows[which].to_table(dataset.board))
+                counts[side] += int(which.sum())
+    return {str(path): count for path, count in zip(paths, counts, strict=True)}
 
 
 def is_test(rows: Rows, board: Board, share: float) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from selfplay.board import Board, mirrored, position_key
 from storage.dataset import Dataset
 from storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+from storage.verify import LastMoves, refuse_impossible
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Statistics:
     are called unique."""
 
     games: int
+    games_without_rows: int
+    """An opponent won them before there was anything to label."""
     positions: int
     unique_positions: int
     by_ply: dict[int, int]
@@ -45,21 +48,25 @@ class Statistics:
     lengths: dict[int, int]
     """Games by the stones on the board at their end."""
     by_first_move: dict[int, Results]
-    """Results by the first move after the opening."""
+    """Results by the first move after the opening; nothing of runs in which an opponent may have
+    made it."""
     unique_openings: int
 
 
 def statistics(dataset: Dataset) -> Statistics:
     """Read a run once, a shard at a time; what is kept is a number or two a position."""
-    board = dataset.board
+    board, skips_replies = dataset.board, dataset.description.skips_replies
     moves = np.zeros(board.columns, np.int64)
     keys, plies, openings, ends = [], [], [], []
-    for _, rows in dataset.rows():
+    for _, rows in dataset.rows(refuse_impossible):
         moves += np.bincount(rows.move, minlength=board.columns)
         keys.append(canonical_keys(rows, board))
         plies.append(rows.ply)
         first = np.flatnonzero(np.append(True, rows.game[1:] != rows.game[:-1])[: len(rows)])
-        last = np.append(first[1:], len(rows)) - 1
+        last = np.append(first[1:], len(rows))[: len(first)] - 1
+        stones = rows.ply[last] + 1
+        if skips_replies:  # the last stone may be the opponent's
+            stones += ~LastMoves.of(rows[last], board).ended
         openings.append(keys[-1][first])
         second_to_move = rows.ply[last] % 2 == 1
         outcome = np.where(
@@ -67,13 +74,14 @@ def statistics(dataset: Dataset) -> Statistics:
             NO_RESULT,
             np.where(second_to_move, -rows.outcome[last], rows.outcome[last]),
         )
-        ends.append(np.stack([outcome, rows.ply[last] + 1, rows.played[first]]))
+        ends.append(np.stack([outcome, stones, rows.played[first]]))
     all_keys, all_plies = _joined(keys), _joined(plies)
     unique, at = np.unique(all_keys, return_index=True)
     outcome, length, first_move = np.concatenate(ends, axis=1) if ends else np.zeros((3, 0), int)
     played_out = outcome != NO_RESULT
     return Statistics(
-        games=len(outcome),
+        games=dataset.games,
+        games_without_rows=dataset.games - len(outcome),
         positions=len(all_keys),
         unique_positions=len(unique),
         by_ply=_counts(all_plies),
@@ -84,7 +92,7 @@ def statistics(dataset: Dataset) -> Statistics:
         by_first_move={
             int(move): Results.of(outcome[first_move == move])
             for move in np.unique(first_move)
-            if move != NO_MOVE
+            if move != NO_MOVE and not skips_replies
         },
         unique_openings=len(np.unique(_joined(openings))),
     )

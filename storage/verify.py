@@ -6,13 +6,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from heapq import merge
+from itertools import chain, islice
 
 import numpy as np
 
 from selfplay.board import Board
+from selfplay.errors import quoted
 from storage.dataset import Dataset, name_of
-from storage.rows import NO_MOVE, NO_RESULT, Array, Rows, schema
+from storage.rows import NO_MOVE, NO_RESULT, Array, Rows
 from storage.shard import DamagedShardError, decode, file_name
 
 _SHOWN_PER_FAULT = 3
@@ -36,19 +38,31 @@ class Problem:
 def verify(dataset: Dataset) -> Iterator[Problem]:
     """All that is wrong with a run, shard by shard."""
     for name in dataset.strays():
-        yield Problem(f"{name} does not belong to the run")
-    for shard, data in _files(dataset):
-        for what, game in _of_shard(dataset, shard, data):
-            yield Problem(what, shard, game)
+        yield Problem(f"{quoted(name, 200)} does not belong to the run")
+    inside = (
+        Problem(what, shard, game)
+        for shard, data in _files(dataset)
+        for what, game in _of_shard(dataset, shard, data)
+    )
+    yield from merge(_gaps(dataset), inside, key=lambda problem: problem.shard or 0)
 
 
-def _files(dataset: Dataset) -> Iterator[tuple[int, bytes | None]]:
-    """Every shard of the plan and its file, some read ahead: stores take their time to answer."""
-    shards = iter(range(dataset.description.shards))
+def _gaps(dataset: Dataset) -> Iterator[Problem]:
+    """Shards that are missing, those side by side in one line."""
+    following = 0
+    for shard in [*dataset.planned_files, dataset.description.shards]:
+        if shard - following == 1:
+            yield Problem("it is missing", following)
+        elif shard > following:
+            yield Problem(f"it is missing, and all up to {file_name(shard - 1)}", following)
+        following = shard + 1
 
-    def read(shard: int) -> bytes | None:
-        if file_name(shard) not in dataset.files:
-            return None
+
+def _files(dataset: Dataset) -> Iterator[tuple[int, bytes]]:
+    """Every shard and its file, some read ahead: stores take their time to answer."""
+    shards = iter(dataset.planned_files)
+
+    def read(shard: int) -> bytes:
         return dataset.place.read(name_of(shard))
 
     with ThreadPoolExecutor(_READ_AHEAD) as pool:
@@ -71,62 +85,72 @@ def set_aside(dataset: Dataset, problems: Sequence[Problem]) -> list[str]:
     return moved
 
 
-def _of_shard(dataset: Dataset, shard: int, data: bytes | None) -> Iterator[tuple[str, int | None]]:
-    if data is None:
-        yield "it is missing", None
-        return
+def _of_shard(dataset: Dataset, shard: int, data: bytes) -> Iterator[tuple[str, int | None]]:
     try:
-        footer, table = decode(data)
+        footer, rows = decode(data, dataset.board)
         dataset.check(shard, footer)
     except DamagedShardError as damage:
         yield str(damage), None
         return
-    if not table.schema.equals(schema(dataset.board)):
-        yield "its columns are not those of a run", None
-        return
-    rows = Rows.from_table(table)
-    if len(rows) != footer.rows:
-        yield f"it has {len(rows)} rows, and its footer says {footer.rows}", None
-    elif rows.fingerprint() != footer.fingerprint:
+    if rows.fingerprint() != footer.fingerprint:
         yield "its rows are not those that were written: another fingerprint", None
     elif footer.end_game < dataset.description.games_of(shard).stop:
         yield "it lacks games: the run has been extended", None
-    yield from faults(rows, dataset.board, range(footer.first_game, footer.end_game))
+    described = dataset.description
+    yield from faults(rows, dataset.board, footer.games, skips_replies=described.skips_replies)
+    if described.spec is not None and described.skips_replies:
+        for game in np.unique(rows.game[rows.ply % 2 != rows.game % 2])[:_SHOWN_PER_FAULT]:
+            yield "it has positions of the opponent", int(game)
 
 
-def faults(rows: Rows, board: Board, games: range) -> Iterator[tuple[str, int | None]]:
+def faults(
+    rows: Rows, board: Board, games: range, *, skips_replies: bool = False
+) -> Iterator[tuple[str, int | None]]:
     """What is wrong with the rows of these games: the fault, and in which game; the first few of
-    every kind."""
-    for what, wrong in _checks(rows, board):
+    every kind. With `skips_replies` an opponent's moves may have no rows, nor games that it has
+    won before there was one."""
+    checks = chain(
+        position_checks(rows, board),
+        label_checks(rows, board),
+        _game_checks(rows, board, skips_replies=skips_replies),
+    )
+    for what, wrong in checks:
         bad = np.unique(rows.game[wrong])
         for game in bad[:_SHOWN_PER_FAULT]:
             yield what, int(game)
         if len(bad) > _SHOWN_PER_FAULT:
             yield f"{what}: {len(bad):,} games in all", None
     found, expected = np.unique(rows.game), np.arange(games.start, games.stop)
-    for game in np.setdiff1d(expected, found)[:_SHOWN_PER_FAULT]:
-        yield "it is missing", int(game)
+    if not skips_replies:
+        for game in np.setdiff1d(expected, found)[:_SHOWN_PER_FAULT]:
+            yield "it is missing", int(game)
     for game in np.setdiff1d(found, expected)[:_SHOWN_PER_FAULT]:
         yield "it belongs to another shard", int(game)
 
 
-def _checks(rows: Rows, board: Board) -> Iterator[tuple[str, Array]]:
-    """Faults, and for each the rows that have it."""
+def refuse_impossible(rows: Rows, board: Board) -> None:
+    """Refuse positions and labels that no game has: compiled code takes what it gets."""
+    for what, wrong in chain(position_checks(rows, board), label_checks(rows, board)):
+        if wrong.any():
+            raise DamagedShardError(f"game {int(rows.game[wrong][0])}: {what}")
+
+
+def position_checks(rows: Rows, board: Board) -> Iterator[tuple[str, Array]]:
+    """Faults of positions, and for each the rows that have it."""
     grid = rows.board.reshape(-1, board.rows, board.columns)
     taken = grid != 0
-    stones = taken.sum(axis=(1, 2))
     first, second = grid == 1, grid == 2
     lead = first.sum(axis=(1, 2)) - second.sum(axis=(1, 2))
-    mover = (1 + lead).clip(1, 2).astype(np.int8)
-    heights = taken.sum(axis=1)
-    is_open = heights < board.rows
-
     yield "a cell holds neither 0, 1 nor 2", _in_any_cell((grid < 0) | (grid > 2))
     yield "a stone floats", _in_any_cell(taken[:, :-1] & ~taken[:, 1:])
     yield "the stones do not alternate", (lead != 0) & (lead != 1)
-    yield "the ply is not the number of stones", rows.ply != stones
+    yield "the ply is not the number of stones", rows.ply != taken.sum(axis=(1, 2))
     yield "the game was over before", _has_line(first, board) | _has_line(second, board)
 
+
+def label_checks(rows: Rows, board: Board) -> Iterator[tuple[str, Array]]:
+    """Faults of what the teacher said."""
+    is_open = rows.board.reshape(-1, board.rows, board.columns)[:, 0] == 0
     yield "the teacher's move is not legal", ~_legal(rows.move, is_open)
     yield (
         "visits of a move that is not legal, or fewer than none",
@@ -147,57 +171,103 @@ def _checks(rows: Rows, board: Board) -> Iterator[tuple[str, Array]]:
         (proven & known & (rows.value != rows.proven)).any(axis=1),
     )
 
-    yield from _checks_of_games(rows, board, grid, mover, heights, is_open)
+
+@dataclass(frozen=True, slots=True)
+class LastMoves:
+    """How the games of some rows go on from each, as far as rows tell."""
+
+    after: Array
+    """int8 [row, row of cells, column]: with the stone that was played, where one was"""
+    is_last: Array
+    """bool [row]: whether no other row of its game follows"""
+    won: Array
+    """bool [row]: the move that was played ended the game with a line"""
+    ended: Array
+    """bool [row]: the move that was played ended the game"""
+
+    @classmethod
+    def of(cls, rows: Rows, board: Board) -> LastMoves:
+        grid = rows.board.reshape(-1, board.rows, board.columns)
+        heights = (grid != 0).sum(axis=1)
+        number = np.flatnonzero(_legal(rows.played, heights < board.rows))
+        column = rows.played[number].astype(np.int64)
+        after = grid.copy()
+        after[number, board.rows - 1 - heights[number, column], column] = 1 + rows.ply[number] % 2
+        is_last = np.ones(len(rows), bool)
+        is_last[:-1] = rows.game[1:] != rows.game[:-1]
+        was_played = rows.played != NO_MOVE
+        won = was_played & (_has_line(after == 1, board) | _has_line(after == 2, board))
+        ended = was_played & (won | (after != 0).all(axis=(1, 2)))
+        return cls(after, is_last, won, ended)
 
 
-def _checks_of_games(
-    rows: Rows, board: Board, grid: Array, mover: Array, heights: Array, is_open: Array
-) -> Iterator[tuple[str, Array]]:
+def _game_checks(rows: Rows, board: Board, *, skips_replies: bool) -> Iterator[tuple[str, Array]]:
+    """Faults in how rows of a game follow each other, and in how it ended."""
     count = len(rows)
+    grid = rows.board.reshape(-1, board.rows, board.columns)
     was_played = rows.played != NO_MOVE
-    legal = _legal(rows.played, is_open)
-    yield "the move that was played is not legal", was_played & ~legal
+    is_legal = _legal(rows.played, grid[:, 0] == 0)
+    yield "the move that was played is not legal", was_played & ~is_legal
 
-    # Every position with the stone that was played, where one was.
-    number = np.flatnonzero(was_played & legal)
-    column = rows.played[number].astype(np.int64)
-    after = grid.copy()
-    after[number, board.rows - 1 - heights[number, column], column] = mover[number]
-
-    follows = np.zeros(count, bool)  # whether the next row is of the same game
-    follows[:-1] = rows.game[1:] == rows.game[:-1]
+    last = LastMoves.of(rows, board)
+    follows = ~last.is_last
     leads_on = np.ones(count, bool)
-    leads_on[:-1] = (after[:-1] == grid[1:]).all(axis=(1, 2))
+    new = (last.after[:-1] != grid[1:]).sum(axis=(1, 2))
+    leads_on[:-1] = new == 0
+    if skips_replies:  # one stone of the other side's may be new, and nothing else
+        reply = ((last.after[:-1] == 0) & (grid[1:] == (2 - rows.ply[:-1] % 2)[:, None, None])).sum(
+            axis=(1, 2)
+        )
+        leads_on[:-1] |= (new == 1) & (reply == 1)
     yield "what was played does not lead to the next position", follows & ~(was_played & leads_on)
     falls = np.zeros(count, bool)
     falls[:-1] = rows.game[1:] < rows.game[:-1]
     yield "games are not in order", falls
 
-    won = _has_line(after == 1, board) | _has_line(after == 2, board)
-    ended = was_played & (won | (after != 0).all(axis=(1, 2)))
-    yield "the game goes on after its end", follows & ended
+    yield "the game goes on after its end", follows & last.ended
     decided = rows.outcome != NO_RESULT
-    yield "the game stops before its end", ~follows & was_played & decided & ~ended
-    yield "an outcome without a game", ~follows & ~was_played & decided
-    result = np.where(won, 1, 0)
+    goes_on = last.is_last & was_played & decided & ~last.ended
+    if skips_replies:
+        at = np.flatnonzero(goes_on)
+        wins, fills = _endings_by_reply(last.after[at], rows.ply[at], board)
+        goes_on[at] = ~np.where(rows.outcome[at] == -1, wins, (rows.outcome[at] == 0) & fills)
+    yield "the game stops before its end", goes_on
+    yield "an outcome without a game", last.is_last & ~was_played & decided
     yield (
         "the outcome is not how the game ended",
-        ~follows & ended & (decided & (rows.outcome != result)),
+        last.is_last & last.ended & decided & (rows.outcome != last.won),
     )
-    turns = follows & np.append(
-        np.where(
-            (rows.outcome[:-1] == NO_RESULT) | (rows.outcome[1:] == NO_RESULT),
-            rows.outcome[:-1] != rows.outcome[1:],
-            rows.outcome[:-1] != -rows.outcome[1:],
-        ),
-        False,
+    # From a position to the next the other side is to move, or again the same.
+    swaps = (rows.ply[1:] - rows.ply[:-1]) % 2 == 1
+    now, then = rows.outcome[:-1], rows.outcome[1:]
+    unknown = (now == NO_RESULT) | (then == NO_RESULT)
+    turns = (
+        follows
+        & np.append(np.where(unknown, now != then, now != np.where(swaps, -then, then)), False)[
+            :count
+        ]
     )
     yield "the outcome changes in the course of the game", turns
 
 
+def _endings_by_reply(after: Array, ply: Array, board: Board) -> tuple[Array, Array]:
+    """Whether the other side has a reply that wins, and one that fills the board without."""
+    wins, fills = np.zeros(len(after), bool), np.zeros(len(after), bool)
+    heights = (after != 0).sum(axis=1)
+    for column in range(board.columns):
+        at = np.flatnonzero(heights[:, column] < board.rows)
+        then = after[at]
+        stone = 2 - ply[at] % 2
+        then[np.arange(len(at)), board.rows - 1 - heights[at, column], column] = stone
+        won = _has_line(then == stone[:, None, None], board)
+        wins[at] |= won
+        fills[at] |= ~won & (then != 0).all(axis=(1, 2))
+    return wins, fills
+
+
 def _in_any_cell(condition: Array) -> Array:
     """The rows in which it holds somewhere."""
-    return np.asarray(condition.reshape(len(condition), -1).any(axis=1))
+    return np.asarray(condition.any(axis=(1, 2)))
 
 
 def _legal(move: Array, is_open: Array) -> Array:

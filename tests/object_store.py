@@ -66,7 +66,7 @@ def store(
             found.requests.append(f"{self.command} {self.path}")
             fault = found.fail(self.command, self.path, len(found.requests))
             if fault == "hang up":
-                self.rfile.read(100)
+                self.rfile.read(min(100, int(self.headers.get("Content-Length") or 0)))
                 self.close_connection = True
                 self.connection.close()
                 return
@@ -124,6 +124,7 @@ def store(
     server = Server(("127.0.0.1", 0), Proxy)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
+    monkeypatch.setattr("storage.place.PATIENCE_SECONDS", 0.0)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_address[1]}")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -97,7 +97,8 @@ def end_of(board: Any, own: Any, other: Any, mask: Any, last: Any, continuation:
     stones = np.int64(population(mask))
     begun = stones
     turn = 1
-    while True:
+    wins = False
+    for _ in range(board.cells):  # a bound that holds even for stones that float
         empty, free = board.full & ~mask, next_cells(board, mask)
         if not empty:
             return DRAWN

@@ -14,6 +14,7 @@ from selfplay.errors import InputError, quoted
 from storage.dataset import Dataset
 from storage.rows import NO_RESULT, Rows
 from storage.split import shares
+from storage.verify import refuse_impossible
 from train.model import Mirror
 from train.questions import Questions
 
@@ -202,7 +203,7 @@ def lessons_of(
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
         if number % part[1] != part[0]:
             continue
-        rows = dataset.read(shard)
+        rows = dataset.read(shard, check=refuse_impossible)
         found = _by_value(rows, board) if labels == "optimal" else _by_teacher(rows, board)
         if emphases is not None:
             found = found.emphasised(emphases[datasets.index(dataset)])

@@ -6,7 +6,8 @@ The file is a line that says what it is, a header in JSON, the nodes, and a chec
     4 bytes     the length of the header
     header      features, target, parameters, the sizes of what follows, where it comes from
     4 bytes     the length of the nodes, compressed
-    nodes       feature int16, value uint16; of each leaf the classes, int32
+    nodes       feature int16, value uint16; of each leaf the classes, int32, or int64 if the
+                header says so
     16 bytes    BLAKE2b of all that is before
 
 Nodes stand in the order of their depth, so that where their children are follows from how many
@@ -48,7 +49,10 @@ _SHIPPED = Path(__file__).parent / BASE
 _MAGIC = b"selfplay tree 1\n"
 _MOST_HEADER = 1 << 20
 _MOST_NODES = 1 << 22
+_MOST_COUNTS = 1 << 24
+_MOST_BYTES = 1 << 26
 _CHECKSUM = 16
+_NARROW, _WIDE = "<i4", "<i8"
 
 MOST_SMOOTHING = 1e6
 
@@ -126,6 +130,10 @@ class Model:
         digest.update(self._body())
         return digest.hexdigest()
 
+    @property
+    def _count_kind(self) -> str:
+        return _NARROW if self.tree.counts.max(initial=0) < 1 << 31 else _WIDE
+
     def _header(self) -> dict[str, Any]:
         return {
             "features": self.features.name,
@@ -138,6 +146,7 @@ class Model:
             "split": self.tree.split,
             # Trees without it are what they were before there was any.
             **({"smoothing": self.tree.smoothing} if self.tree.smoothing else {}),
+            **({"counts": _WIDE} if self._count_kind == _WIDE else {}),
             "classes": self.tree.counts.shape[1],
             "nodes": len(self.tree),
             "leaves": int((self.tree.feature == LEAF).sum()),
@@ -149,7 +158,7 @@ class Model:
             (
                 tree.feature.astype("<i2").tobytes(),
                 tree.value.astype("<u2").tobytes(),
-                tree.counts[tree.feature == LEAF].astype("<i4").tobytes(),
+                tree.counts[tree.feature == LEAF].astype(self._count_kind).tobytes(),
             )
         )
 
@@ -170,7 +179,7 @@ class Model:
         return data + blake2b(data, digest_size=_CHECKSUM).digest()
 
     def save(self, path: str) -> None:
-        place, name = _place_of(path)
+        place, name = Place.of_file(path)
         place.write(name, self.to_bytes())
 
     @classmethod
@@ -178,9 +187,9 @@ class Model:
         """Read a model; a file that is none, or is damaged, is refused."""
         if path == BASE and not Path(path).exists():
             path = str(_SHIPPED)
-        place, name = _place_of(path)
+        place, name = Place.of_file(path)
         try:
-            data = place.read(name)
+            data = place.read(name, _MOST_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"there is no model {quoted(path, 200)}") from None
         except IsADirectoryError:
@@ -211,6 +220,8 @@ class Model:
         if rest:
             raise InputError("something stands behind its end")
         header = json.loads(header_bytes)
+        if not isinstance(header, dict):
+            raise InputError("its header is no object")
         if header["features_version"] != VERSION:
             raise InputError(
                 f"its features are of version {header['features_version']}, those here of {VERSION}"
@@ -220,35 +231,26 @@ class Model:
             Board.parse(header["board"], header["connect"]),
             _one_of(header, "perspective", ("mover", "absolute")),
         )
-        tree = _tree_of(header, compressed, features)
-        found = cls(
-            tree,
+        target: Target = _one_of(header, "target", get_args(Target))
+        classes = 2 if target == "candidate" else features.board.columns
+        if header["classes"] != classes or (target == "candidate") != features.by_move:
+            raise InputError("its target and its features do not go together")
+        return cls(
+            _tree_of(header, compressed, features, classes),
             features,
-            _one_of(header, "target", get_args(Target)),
+            target,
             _one_of(header, "mirror", get_args(Mirror)),
             dict(header["parameters"]),
             dict(header["provenance"]),
         )
-        classes = 2 if found.target == "candidate" else features.board.columns
-        if tree.counts.shape[1] != classes or ((found.target == "candidate") != features.by_move):
-            raise InputError("its target and its features do not go together")
-        return found
 
 
 def ready_to_write(path: str) -> None:
     """Refuse at once, not after an hour, where no model can be written."""
-    place, name = _place_of(path)
+    place, name = Place.of_file(path)
     if place.folder is not None and (place.folder / name).is_dir():
         raise InputError(f"{quoted(path, 200)} is a folder: a model is a file")
-    if not place.may_be_written:
-        raise InputError(f"nothing can be written to {quoted(str(place), 200)}")
-
-
-def _place_of(path: str) -> tuple[Place, str]:
-    folder, _, name = path.rpartition("/")
-    if not name:
-        raise InputError(f"a model has a name: a file, not {quoted(path, 200)}")
-    return Place(folder or ("/" if path.startswith("/") else ".")), name
+    place.prove_writable()
 
 
 def _part(data: bytes, most: int) -> tuple[bytes, bytes]:
@@ -274,20 +276,23 @@ def _smoothing_of(header: Mapping[str, Any]) -> float:
     return smoothing
 
 
-def _tree_of(header: Mapping[str, Any], compressed: bytes, features: FeatureSet) -> Tree:
+def _tree_of(
+    header: Mapping[str, Any], compressed: bytes, features: FeatureSet, classes: int
+) -> Tree:
     """The tree of the nodes in a file; refused if they are none."""
     split: Split = _one_of(header, "split", get_args(Split))
-    nodes, leaves, classes = (int(header[name]) for name in ("nodes", "leaves", "classes"))
-    if not (1 <= leaves <= nodes <= _MOST_NODES and 1 <= classes <= 256):
+    nodes, leaves = int(header["nodes"]), int(header["leaves"])
+    if not (1 <= leaves <= nodes <= _MOST_NODES and nodes * classes <= _MOST_COUNTS):
         raise InputError("the number of its nodes is out of range")
-    size = nodes * 4 + leaves * classes * 4
+    kind = _WIDE if header.get("counts", _NARROW) == _WIDE else _NARROW
+    size = nodes * 4 + leaves * classes * int(kind[-1])
     unpack = zlib.decompressobj()
     body = unpack.decompress(compressed, size + 1)
     if len(body) != size or not unpack.eof:
         raise InputError("its nodes are not as many as it says")
     feature = np.frombuffer(body, "<i2", nodes).astype(np.int32)
     value = np.frombuffer(body, "<u2", nodes, 2 * nodes).astype(np.int32)
-    of_leaves = np.frombuffer(body, "<i4", leaves * classes, 4 * nodes).reshape(leaves, classes)
+    of_leaves = np.frombuffer(body, kind, leaves * classes, 4 * nodes).reshape(leaves, classes)
     widths = features.widths
     is_leaf = feature == LEAF
     if is_leaf.sum() != leaves or feature.min() < LEAF or feature.max() >= len(widths):
@@ -301,8 +306,8 @@ def _tree_of(header: Mapping[str, Any], compressed: bytes, features: FeatureSet)
         raise InputError("its nodes make no tree")
     counts = np.zeros((nodes, classes), np.int64)
     counts[is_leaf] = of_leaves
-    if (of_leaves < 0).any():
-        raise InputError("it has counted less than nothing")
+    if of_leaves.min() < 0 or of_leaves.sum(dtype=float) >= 2**62:
+        raise InputError("it has counted less than nothing, or more than there can be")
     child = np.where(is_leaf, 0, ends - sides).astype(np.int32)
     summed = _summed(counts, child, sides)
     tree = Tree(split, feature, value, child, summed, _smoothing_of(header))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -14,6 +14,7 @@ from selfplay.errors import InputError, quoted
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.position import Position
 from selfplay.specs import Ask, Kind
+from storage.place import Place
 from train.model import BASE, Model
 from train.why import Why
 
@@ -34,8 +35,7 @@ class TreeOptions:
     """Of the model that is meant; that of the file, if not given."""
 
     def __post_init__(self) -> None:
-        if self.fingerprint is None:
-            object.__setattr__(self, "fingerprint", _loaded(self.model).fingerprint)
+        Place.of_file(self.model)  # understood, not opened
 
 
 class TreePlayer:
@@ -83,9 +83,15 @@ def _soonest(position: Position, equals: list[int]) -> int:
     return equals[0]
 
 
+def _resolve(options: TreeOptions) -> TreeOptions:
+    if options.fingerprint is not None:
+        return options
+    return replace(options, fingerprint=_loaded(options.model).fingerprint)
+
+
 def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
     model = _loaded(options.model)
-    if model.fingerprint != options.fingerprint:
+    if options.fingerprint not in (None, model.fingerprint):
         raise InputError(
             f"the model {quoted(options.model, 200)} is not the one that is meant: its fingerprint "
             f"is {model.fingerprint}, not {options.fingerprint}"
@@ -93,4 +99,4 @@ def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
     return TreePlayer(board, model)
 
 
-KIND = Kind("tree:models/base", lambda: TreeOptions, _build, main_option="model")
+KIND = Kind("tree:models/base", lambda: TreeOptions, _build, main_option="model", resolve=_resolve)

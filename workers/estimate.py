@@ -35,10 +35,10 @@ class Estimate:
 
     @property
     def bytes_missing(self) -> float:
-        return self.bytes / self.positions * self.positions_missing
+        return self.bytes / max(1, self.positions) * self.positions_missing
 
     def seconds_on(self, cores: int) -> float:
-        return self.positions_missing / self.positions_per_second / cores
+        return self.seconds / self.games * self.games_missing / cores
 
 
 def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
@@ -49,7 +49,8 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     else:
         openings = openings_of(plan.place, spec)
     maker = GameMaker(spec, openings)
-    missing = [game for shard in plan.missing for game in plan.description.games_of(shard)]
+    described = plan.description
+    missing = (game for shard in plan.missing for game in described.games_of(shard))
     parts: list[Rows] = []
     start = time.perf_counter()
     for game in missing:
@@ -59,4 +60,5 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     taken = time.perf_counter() - start
     rows = Rows.join(parts)
     size = len(encode(rows, spec.geometry, spec.hash, 0, range(len(parts))))
-    return Estimate(len(parts), len(rows), taken, size, len(missing))
+    left = sum(len(described.games_of(shard)) for shard in plan.missing)
+    return Estimate(len(parts), len(rows), taken, size, left)

@@ -7,10 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
 
 from selfplay.errors import InputError
 from storage.dataset import Dataset, write
@@ -18,14 +16,11 @@ from storage.description import Description
 from storage.openings import openings_of
 from storage.place import Place
 from storage.rows import Rows
+from storage.verify import refuse_impossible
+from workers.engine import engine_digest
 from workers.games import GameMaker
 from workers.jobs import Crew, Do, Done, Executor, Failed
 from workers.plan import Plan
-
-T = TypeVar("T")
-
-# An object store that is out of order for a while is waited for: about two minutes in all.
-_PAUSES = (1, 2, 4, 8, 16, 32, 60)
 
 FAILURES_IN_A_ROW = 5
 """After so many there is no hope for the others."""
@@ -61,16 +56,21 @@ class Shards:
                 f"{self.version}: install the same on every node"
             )
         place, described = Place(self.uri), self.description
-        there = _patiently(place, lambda: Description.read(place))
+        there = Description.read(place)
         if there is None or there.identity != described.identity:
             raise InputError(
                 f"a worker does not see the run at {place}: on a cluster it has to be in an object "
                 "store, or in a folder that all nodes share"
             )
         assert described.spec is not None
+        if described.engine != engine_digest(described.spec):
+            raise InputError(
+                "a worker has other code that plays and labels games than the driver: install the "
+                "same on every node"
+            )
         maker = GameMaker(described.spec, openings_of(place, described.spec))
         for run in self.labelled if maker.recalls else ():
-            _patiently(place, partial(_recall, maker, run))
+            _recall(maker, run)
 
         def make(shard: int) -> Receipt:
             start, before = time.perf_counter(), maker.rollouts
@@ -79,11 +79,11 @@ class Shards:
                 rows = Rows.join([maker.rows(game) for game in games])
             except InputError as error:  # of a player, over one position: not of the run
                 raise ShardError(str(error)) from error
-            _patiently(place, lambda: _write(place, described, shard, rows))
+            footer = write(place, described, shard, rows)
             return Receipt(
                 shard=shard,
                 games=len(games),
-                positions=len(rows),
+                positions=footer.rows,
                 rollouts=maker.rollouts - before,
                 seconds=time.perf_counter() - start,
                 megabytes=_megabytes(),
@@ -97,28 +97,11 @@ def _recall(maker: GameMaker, run: str) -> None:
     if dataset.spec is None or dataset.spec.teacher != maker.spec.teacher:
         raise InputError(f"{run} has the labels of another teacher")
     for shard in dataset.shards():
-        maker.recall(dataset.read(shard))
+        maker.recall(dataset.read(shard, refuse_impossible))
 
 
 class ShardError(Exception):
     """A shard cannot be made; others can."""
-
-
-def _write(place: Place, described: Description, shard: int, rows: Rows) -> None:
-    now = Description.read(place)
-    if now is None or now.games != described.games:
-        raise InputError(f"{place} was changed meanwhile: give the command again")
-    write(place, described, shard, rows)
-
-
-def _patiently(place: Place, act: Callable[[], T]) -> T:
-    """Try again where an object store does not answer as it should."""
-    for pause in _PAUSES if place.folder is None else ():
-        try:
-            return act()
-        except OSError:
-            time.sleep(pause)
-    return act()
 
 
 def _megabytes() -> int:

@@ -7,23 +7,29 @@ not tried again: it would go wrong again.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
+import re
+import shutil
 import signal
 import socket
+import tempfile
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import ray
+from ray._private import ray_constants
 from ray.exceptions import RayError, RayTaskError
 
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 from workers.jobs import Crew, Done, Event, Failed, Job, JobError, attempt
 
 HANDED_OUT_AGAIN = 3
@@ -42,8 +48,10 @@ _STRAGGLER_SECONDS = 5.0
 class Worker:
     """What runs in an actor."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, folder: str) -> None:
         self._job = job
+        with suppress(OSError):  # on another machine there need be no such folder
+            os.chdir(folder)  # where relative paths are meant
 
     def prepare(self) -> str | None:
         """Get ready; what is in the way, if anything is."""
@@ -157,7 +165,7 @@ class _Loop:
     def _hire(self) -> None:
         # It is given something only when it has answered: on a cluster that has shrunk it may
         # wait for a place for ever.
-        hand = Hand(_actor().remote(self._job))
+        hand = Hand(_actor().remote(self._job, os.getcwd()))
         self._busy[hand.actor.prepare.remote()] = hand
 
     def _give(self, hand: Hand, item: int) -> None:
@@ -214,7 +222,7 @@ class _Loop:
 
     def _lose(self, hand: Hand, error: RayError) -> Event | None:
         self._lost += 1
-        self._trouble = _first_line(error)
+        self._trouble = _last_words(error)
         ray.kill(hand.actor)  # it may only be out of reach
         # Whoever waits may be lost as well: each answers before it is given anything.
         for idle in self._idle:
@@ -246,20 +254,57 @@ def _first_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
+def _last_words(error: RayError) -> str:
+    """What a worker died of: its own words where it left any, else what Ray makes of it."""
+    text = _COLOURS.sub("", str(error))
+    if "Traceback" in text:
+        return text.strip().splitlines()[-1].strip()
+    detail = re.search(r"Worker exit detail: (.*?)(?:Some common causes|There are|$)", text, re.S)
+    reason = detail[1].strip() if detail else _first_line(error)
+    said = _said_last(re.search(r"pid[:=] ?([0-9]+)", text))
+    return f"{reason} It said last: {quoted(said, 300)}" if said else reason
+
+
+def _said_last(process: re.Match[str] | None) -> str:
+    """The last line that a worker wrote, if it was on this machine."""
+    node = ray._private.worker._global_node
+    if process is None or node is None:
+        return ""
+    lines: list[str] = []
+    for path in Path(node.get_logs_dir_path()).glob(f"worker-*-{process[1]}.err"):
+        lines += path.read_text(errors="replace")[-_MOST_SAID:].splitlines()
+    said = [line.strip() for line in lines if line.strip() and not line.startswith(_NOT_SAID)]
+    fatal = [line for line in said if line.startswith("Fatal Python error")]
+    return (fatal or said or [""])[-1]
+
+
+_COLOURS = re.compile("\x1b\\[[0-9;]*m")
+_MOST_SAID = 20_000
+_NOT_SAID = (":job_id:", ":actor_name:", ":task_name:", "Extension modules:")
+
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
 def _begin(workers: int | None) -> None:
-    """Start Ray on this machine."""
+    """Start Ray on this machine, for it alone."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # "local": without it Ray would join whatever runs on this machine.
-    ray.init(
-        address="local",
-        num_cpus=workers,
-        include_dashboard=False,
-        object_store_memory=_OBJECT_STORE,
-        **_QUIET,
-    )
+    # Nobody else needs its ports. Of the address of this machine itself Ray makes one that others
+    # can reach, unless it takes itself for a Ray that knows no clusters.
+    knows_clusters = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        with _nowhere():
+            # "local": without it Ray would join whatever runs on this machine.
+            ray.init(
+                address="local",
+                num_cpus=workers,
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE,
+                _node_ip_address="127.0.0.1",
+                **_QUIET,
+            )
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = knows_clusters
 
 
 def _join(address: str) -> None:
@@ -267,11 +312,22 @@ def _join(address: str) -> None:
     if address != "auto":
         _refuse_if_silent(address)
     try:
-        ray.init(address=address, **_QUIET)
+        with _nowhere():
+            ray.init(address=address, **_QUIET)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(
             f"there is no joining a cluster at {address}: {_first_line(error)}"
         ) from None
+
+
+@contextmanager
+def _nowhere() -> Iterator[None]:
+    """In a folder without files. Ray has its workers import from the folder where it was started
+    before anywhere else: a `train.py` there would be taken for this program's."""
+    folder = tempfile.mkdtemp(prefix="selfplay-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # Ray's processes stay in it
+    with chdir(folder):
+        yield
 
 
 def _refuse_if_silent(address: str) -> None:
@@ -306,10 +362,12 @@ def _interrupts_after() -> Iterator[None]:
     came: list[int] = []
     before = {
         number: signal.signal(number, lambda number, _frame: came.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     }
     try:
         yield
+    except SystemExit:  # by which Ray answers SIGTERM once it has begun to start
+        raise KeyboardInterrupt from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 class Stop:
@@ -33,7 +33,8 @@ class Stop:
             if self.is_interrupted:
                 raise KeyboardInterrupt
             self.is_interrupted = True
-            announce()
+            with suppress(OSError):  # of a terminal that went away nobody needs to be told
+                announce()
 
         before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
         try:

@@ -84,7 +84,7 @@ class Tournament:
     def __post_init__(self) -> None:
         if len(self.players) < 2:
             raise InputError("a tournament has two players or more")
-        specs = [PlayerSpec.parse(player) for player in self.players]
+        specs = [PlayerSpec.parse(player).resolved() for player in self.players]
         full = tuple(spec.full for spec in specs)
         for number, text in enumerate(full):
             if text in full[:number]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -15,9 +17,10 @@ from cli.durations import duration, parse_duration
 from cli.run_progress import Lines, words
 from selfplay.errors import InputError
 from storage.dataset import Dataset
-from tests.cli.command import json_lines, run
+from tests.cli.command import ROOT, SELFPLAY, json_lines, run
 from workers.generation import Progress
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 SMALL = ["--games=20", "--shard-games=10", "--teacher=mcts:100", "--seed=1", "--workers=0"]
 
 
@@ -150,3 +153,45 @@ def test_a_log_that_nobody_reads_ends_nothing(monkeypatch: pytest.MonkeyPatch) -
     progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100, lost=1)
     lines.show(progress)
     assert "workers are starting" in words(progress)
+
+
+def test_a_reader_that_leaves_ends_no_run(tmp_path: Path) -> None:
+    """As `| head -1` does: what was asked for is the run."""
+    words = [*SELFPLAY, "generate", "run", "--games=40", "--shard-games=1", "--json"]
+    words += ["--teacher=mcts:20000", "--workers=0"]
+    process = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b'{"event": "progress"')
+    process.stdout.close()
+    assert process.stderr is not None
+    told = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), told.count(b"the run goes on")) == (0, 1)
+    assert Dataset(str(tmp_path / "run")).missing() == []
+
+
+def test_a_terminal_that_goes_away_ends_a_run_in_order(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    words = ["generate", "run", "--games=300", "--shard-games=3", "--teacher=mcts:20000"]
+    process = subprocess.Popen(
+        [*SELFPLAY, *words, "--workers=0"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(theirs)
+    shards = tmp_path / "run" / "shards"
+    while len(list(shards.glob("part-*"))) < 2:
+        time.sleep(0.02)
+    before = len(list(shards.glob("part-*")))
+    os.close(ours)  # and the system says so to whoever was there
+    assert process.wait(timeout=60) == 130
+    assert len(list(shards.glob("part-*"))) > before  # the shard in work was finished
+    assert list(shards.glob(".*")) == []
+    assert Dataset(str(tmp_path / "run")).missing() != []

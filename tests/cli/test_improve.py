@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -119,3 +120,29 @@ def test_results_pass_by_the_bar_and_by_ray(tmp_path: Path) -> None:
     )
     child.expect(pexpect.EOF)
     assert json_lines((tmp_path / "out").read_text())[0]["round"] == 0
+
+
+def test_any_folder_will_do(tmp_path: Path) -> None:
+    done = run("improve", "a=b", "--rounds=2", *SMALL, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json_lines(done.stdout)) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("improve.json", "[1]"),
+        ("improve.json", "[" * 100_000),
+        ("rounds.jsonl", "[1]\n"),
+        ("rounds.jsonl", '{"number": 1}\n'),
+        ("rounds.jsonl", '{"strange": 1}\n'),
+    ],
+)
+def test_files_that_are_damaged_are_named(
+    rounds: tuple[Path, list[dict[str, object]]], tmp_path: Path, name: str, text: str
+) -> None:
+    shutil.copytree(rounds[0], tmp_path / "here")
+    (tmp_path / "here" / name).write_text(text)
+    done = run("improve", "here", "--rounds=3", *SMALL, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"here/{name} is damaged" in done.stderr

@@ -14,8 +14,9 @@ from storage.labelling import rows_of_game
 from storage.place import Place
 from storage.rows import Rows
 from storage.spec import Spec
+from workers.engine import engine_digest
 
-SPEC = Spec(games=20, shard_games=5, teacher="mcts:200", opening="4-20", seed=3)
+SPEC = Spec(games=20, shard_games=5, teacher="mcts:200", opening="4-20", seed=3).resolved()
 
 
 @cache
@@ -44,7 +45,7 @@ def shard_of(spec: Spec, shard: int) -> Rows:
 
 def make_run(where: Path | str, spec: Spec = SPEC, shards: range | None = None) -> Dataset:
     place = Place(str(where))
-    description = Description.of_spec(spec)
+    description = Description.of_spec(spec, engine_digest(spec))
     description.write(place)
     for shard in range(description.shards) if shards is None else shards:
         write(place, description, shard, shard_of(spec, shard))

@@ -26,10 +26,10 @@ def test_a_run_is_the_same_there_as_here(store: Store, tmp_path: Path) -> None:
     assert there.paths()[0].startswith(store.uri.removeprefix("s3://"))
 
 
-def test_a_shard_is_one_request(store: Store) -> None:
+def test_a_shard_is_asked_for_and_put_in_one_request(store: Store) -> None:
     make_run(store.uri, shards=range(1))
-    put = [request for request in store.requests if "part-00000" in request]
-    assert put == [f"PUT /{store.uri.removeprefix('s3://')}/shards/part-00000.parquet"]
+    path = f"/{store.uri.removeprefix('s3://')}/shards/part-00000.parquet"
+    assert [r for r in store.requests if "part-00000" in r] == [f"HEAD {path}", f"PUT {path}"]
 
 
 def test_a_run_goes_on_where_it_was(store: Store) -> None:
@@ -42,7 +42,9 @@ def test_a_run_goes_on_where_it_was(store: Store) -> None:
 
 def test_an_upload_that_fails_leaves_nothing(store: Store) -> None:
     dataset = make_run(store.uri, shards=range(1))
-    store.fail = lambda verb, path, number: "hang up" if "part-00001" in path else None
+    store.fail = lambda verb, path, number: (
+        "hang up" if verb == "PUT" and "part-00001" in path else None
+    )
     with pytest.raises(OSError, match=store.uri):
         write(dataset.place, dataset.description, 1, shard_of(SPEC, 1))
     store.fail = lambda verb, path, number: None

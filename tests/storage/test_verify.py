@@ -125,7 +125,7 @@ def test_files_that_are_not_right_are_named(tmp_path: Path) -> None:
     (shards / "part-00003.parquet").rename(shards / "part-00009.parquet")
     found = problems(dataset)
     assert [text.split(": ")[0] for text in found] == [
-        "part-00009.parquet does not belong to the run",
+        "'part-00009.parquet' does not belong to the run",
         "part-00000.parquet",
         "part-00001.parquet",
         "part-00002.parquet",
@@ -140,7 +140,7 @@ def test_every_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> Non
     dataset = make_run(tmp_path, spec)
     place = Place(str(tmp_path))
     data = place.read(name_of(0))
-    fingerprint = Rows.from_table(decode(data)[1]).fingerprint()
+    fingerprint = decode(data, Board())[1].fingerprint()
     path = tmp_path / name_of(0)
     random = np.random.default_rng(1)
     harmless = 0
@@ -151,7 +151,7 @@ def test_every_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> Non
         changed[at] ^= flip
         path.write_bytes(changed)
         if not problems(dataset):
-            assert Rows.from_table(decode(bytes(changed))[1]).fingerprint() == fingerprint
+            assert decode(bytes(changed), Board())[1].fingerprint() == fingerprint
             harmless += 1
     assert harmless < 300
 

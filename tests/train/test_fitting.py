@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from selfplay.board import Board
 from selfplay.errors import InputError
 from selfplay.position import Position
 from selfplay.solver import Solver
-from storage.dataset import Dataset
+from storage.dataset import Dataset, name_of
+from storage.rows import Rows
+from storage.shard import encode
 from storage.spec import Spec
 from tests.storage.made import make_run
+from train.features import FeatureSet
 from train.fitting import Recipe, matrix_of, train
 from train.intervals import wilson
 from train.lessons import Lessons, lessons_of, parse_emphasis
@@ -216,3 +220,41 @@ def test_rows_count_by_the_emphasis_of_their_run(solved: Dataset) -> None:
     found = lessons_of([solved], "optimal", emphases=[parse_emphasis("24:5,30:2,42:0")])
     assert found.rows == 5 * (stones <= 24).sum() + 2 * ((stones > 24) & (stones <= 30)).sum()
     assert len(found) == (stones <= 30).sum()
+
+
+def forged(folder: Path, change: Callable[[Rows], None]) -> Dataset:
+    """A run of which a shard proves itself, and holds nonsense."""
+    dataset = make_run(folder, shards=range(1))
+    rows = dataset.read(0)[np.arange(dataset.footers[0].rows)]
+    change(rows)
+    data = encode(rows, dataset.board, dataset.description.identity, 0, range(5))
+    dataset.place.write(name_of(0), data)
+    return Dataset(dataset.place)
+
+
+@pytest.mark.parametrize("target", ["candidate", "move"])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("a stone floats", lambda rows: rows.board.__setitem__((3, slice(35, 42)), 0)),
+        ("a cell holds", lambda rows: rows.board.__setitem__((3, 41), 7)),
+        ("do not alternate", lambda rows: rows.board.__setitem__((3, rows.board[3] == 2), 1)),
+        ("move is not legal", lambda rows: rows.move.__setitem__(3, -1)),
+        ("move is not legal", lambda rows: rows.move.__setitem__(3, 100)),
+        ("a proven result", lambda rows: rows.proven.__setitem__((3, 0), 5)),
+    ],
+)
+def test_what_no_game_has_is_not_learned(
+    tmp_path: Path, name: str, change: Callable[[Rows], None], target: Any
+) -> None:
+    """Compiled code would play on from it for ever, or write where nothing is."""
+    dataset = forged(tmp_path, change)
+    with pytest.raises(InputError, match=rf"part-00000\.parquet: game \d+: .*{name}"):
+        train([dataset], Recipe(target=target))
+
+
+def test_playouts_end_even_from_what_cannot_be() -> None:
+    board = Board()
+    floating = np.array([1 << 3 | 1 << 20], np.uint64), np.array([1 << 3 | 1 << 20 | 1 << 33])
+    out = FeatureSet("foresight", board).of_all_moves(floating[0], floating[1].astype(np.uint64))
+    assert out.shape == (1, 7, len(FeatureSet("foresight", board).names))

@@ -27,7 +27,7 @@ from tests.storage.made import make_run
 from train.export import conclusion
 from train.fitting import Recipe, train
 from train.lessons import lessons_of
-from train.model import Model
+from train.model import Model, ready_to_write
 from train.player import TreePlayer
 from train.sights import points_of
 from train.tree import LEAF
@@ -205,6 +205,40 @@ def test_reading_takes_little_memory_whatever_the_file_says(
     assert int(kilobytes) < 200_000
 
 
+def test_many_classes_are_refused_before_anything_is_unpacked(models: dict[str, Model]) -> None:
+    for classes in (200, 3, -1, 10**18, "2", None):
+        assert "do not go together" in refused(forged(models["candidate"], classes=classes))
+
+
+def test_leaves_hold_more_rows_than_31_bits_count(models: dict[str, Model]) -> None:
+    known = models["candidate"]
+    heavy = Model(
+        replace(known.tree, counts=known.tree.counts << 40),
+        known.features,
+        known.target,
+        known.mirror,
+    )
+    again = Model.from_bytes(heavy.to_bytes())
+    assert (again.tree.counts == heavy.tree.counts).all()
+    assert again.fingerprint == heavy.fingerprint != known.fingerprint
+    too_many = replace(heavy.tree, counts=np.full_like(heavy.tree.counts, 1 << 61))
+    data = Model(too_many, known.features, known.target, known.mirror).to_bytes()
+    assert "more than there can be" in refused(data)
+
+
+def test_a_model_is_proven_writable_before_it_is_trained(store: Store, tmp_path: Path) -> None:
+    uri = store.uri + "?region=us-east-1"
+    ready_to_write(uri)
+    assert [request.split()[0] for request in store.requests][:3] == ["PUT", "HEAD", "DELETE"]
+    store.fail = lambda verb, path, number: "403 AccessDenied" if verb == "PUT" else None
+    with pytest.raises(InputError, match="access is denied"):
+        ready_to_write(uri)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="nothing can be written to"):
+        ready_to_write(f"{tmp_path}/file/model")
+    ready_to_write(f"{tmp_path}/new/model")
+
+
 def test_a_model_lives_where_runs_do(store: Store, models: dict[str, Model]) -> None:
     uri = store.uri + "/model"
     models["candidate"].save(uri)
@@ -231,7 +265,7 @@ def test_a_tree_is_a_player_like_others(tmp_path: Path, models: dict[str, Model]
     stale = PlayerSpec.parse(f"tree:{path},fingerprint={models['candidate'].fingerprint}")
     assert str(models["candidate"].fingerprint) in stale.full
     with pytest.raises(InputError, match="there is no model"):
-        PlayerSpec.parse(f"tree:{tmp_path}/nowhere")
+        PlayerSpec.parse(f"tree:{tmp_path}/nowhere").resolved()
 
 
 def test_of_equals_a_tree_plays_what_wins_at_once(models: dict[str, Model]) -> None:

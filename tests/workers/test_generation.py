@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import storage.place
 import workers.generation
 from selfplay.errors import InputError
 from storage.dataset import Dataset, write
@@ -138,7 +139,8 @@ def test_a_store_that_is_out_of_order_for_a_while_is_waited_for(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(workers.generation.time, "sleep", pauses.append)
+    monkeypatch.setattr(storage.place, "PATIENCE_SECONDS", 120.0)
+    monkeypatch.setattr(storage.place.time, "sleep", pauses.append)
     place = Place(store.uri)
     store.fail = lambda verb, path, number: (
         "403 Odd" if verb == "PUT" and "part-00001" in path and len(pauses) < 2 else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import pytest
 
 from selfplay.board import Board
 from selfplay.errors import InputError
+from selfplay.files import aside_of
 from storage.csvfiles import import_csv
 from storage.dataset import Dataset, write
 from storage.description import Description
-from storage.openings import openings_of
+from storage.openings import file_of, openings_of
 from storage.place import Place
 from tests.storage.made import SPEC, make_run, shard_of
 from workers.plan import plan
@@ -81,14 +82,71 @@ def test_shards_without_a_run_json_are_gone_on_with_by_their_own_command(tmp_pat
     (tmp_path / "run.json").unlink()
     with pytest.raises(InputError, match="it belongs to another run"):
         plan(Place(str(tmp_path)), {**OPTIONS, "seed": 4})
-    found = plan(Place(str(tmp_path)), OPTIONS)
-    assert (found.missing, found.is_written) == ((0, 3), False)
+    with pytest.raises(InputError, match=r"or by one that nobody knows: .* --check-engine"):
+        plan(Place(str(tmp_path)), OPTIONS)
+    with pytest.raises(InputError, match="with more games than 12: give --games as it was"):
+        plan(Place(str(tmp_path)), {**OPTIONS, "games": 12}, check_engine=True)
+    with pytest.raises(InputError, match="comes out otherwise with this engine"):
+        plan(Place(str(tmp_path)), OPTIONS, check_engine=True)  # these were made by other means
 
 
-def test_what_has_no_shards_binds_nobody(tmp_path: Path) -> None:
+def test_what_was_begun_binds_without_a_shard_too_unless_it_is_begun_anew(tmp_path: Path) -> None:
     plan(Place(str(tmp_path)), OPTIONS).begin()
-    found = plan(Place(str(tmp_path)), {"seed": 4})
-    assert (found.spec.seed, found.spec.teacher, found.is_written) == (4, SPEC.teacher, False)
+    with pytest.raises(InputError, match=r"seed is 3, not 4; .* --restart begins it anew"):
+        plan(Place(str(tmp_path)), {"seed": 4})
+    found = plan(Place(str(tmp_path)), {"seed": 4, "teacher": "mcts:50"}, restart=True)
+    assert (found.spec.seed, found.spec.games, found.is_written) == (4, 100, False)
+    found.begin()
+    fewer = plan(Place(str(tmp_path)), {"seed": 4, "teacher": "mcts:50", "games": 7}, restart=True)
+    fewer.begin()
+    assert Description.read(found.place) == fewer.description
+    late = plan(Place(str(tmp_path)), {"seed": 5}, restart=True)
+    write(fewer.place, fewer.description, 0, shard_of(fewer.spec, 0))
+    with pytest.raises(InputError, match="begun by somebody else meanwhile"):
+        late.begin()
+    assert Dataset(fewer.place).missing() == []
+    with pytest.raises(InputError, match="has shards: begin another run in a new place"):
+        plan(Place(str(tmp_path)), {"seed": 4}, restart=True)
+
+
+def test_who_begins_too_late_exchanges_no_openings(tmp_path: Path) -> None:
+    place = Place(f"{tmp_path}/run")
+    for name, text in (("a", "44\n45\n"), ("b", "1\n2\n")):
+        (tmp_path / name).write_text(text)
+    one, other = (plan(place, {**OPTIONS, "opening": f"file:{tmp_path}/{name}"}) for name in "ab")
+    one.begin()
+    with pytest.raises(InputError, match="begun by somebody else meanwhile"):
+        other.begin()
+    assert openings_of(place, one.spec).distinct() == 2
+
+
+def test_a_pipe_in_place_of_a_shard_holds_nobody(tmp_path: Path) -> None:
+    dataset = make_run(tmp_path, shards=range(1))
+    os.mkfifo(tmp_path / "shards" / "part-00001.parquet")
+    with pytest.raises(InputError, match="a pipe or a device"):
+        write(dataset.place, dataset.description, 1, shard_of(SPEC, 1))
+
+
+def test_of_two_that_begin_a_run_one_gives_way(tmp_path: Path) -> None:
+    place = Place(str(tmp_path))
+    one, other = plan(place, OPTIONS), plan(place, {**OPTIONS, "seed": 4})
+    longer = plan(place, {**OPTIONS, "games": 25})
+    other.begin()
+    with pytest.raises(InputError, match="begun by somebody else meanwhile"):
+        one.begin()
+    assert Description.read(place) == other.description
+    (tmp_path / "run.json").unlink()
+    longer.begin()
+    one.begin()  # the same run, with fewer games: nothing to write
+    assert Description.read(place) == longer.description
+
+
+def test_a_spec_that_is_not_that_of_its_hash_is_not_gone_on_with(tmp_path: Path) -> None:
+    make_run(tmp_path, shards=range(1))
+    path = tmp_path / "run.json"
+    path.write_text(path.read_text().replace('"seed": 3', '"seed": 4'))
+    with pytest.raises(InputError, match="its spec is not that of its hash"):
+        plan(Place(str(tmp_path)), {})
 
 
 def test_a_readme_of_somebody_elses_stays(tmp_path: Path) -> None:
@@ -139,7 +197,7 @@ def test_a_list_of_openings_travels_with_the_run(tmp_path: Path) -> None:
     assert {there.opening(1, game) for game in range(30)} <= set(
         there.positions  # type: ignore[attr-defined]
     )
-    (tmp_path / "run/openings.txt").write_text("44\n")
+    (tmp_path / "run" / file_of(str(same.spec.opening_digest))).write_text("44\n")
     with pytest.raises(InputError, match="does not hold the openings"):
         openings_of(place, same.spec)
     book.write_text("4\n")
@@ -149,8 +207,8 @@ def test_a_list_of_openings_travels_with_the_run(tmp_path: Path) -> None:
 
 def test_leftovers_of_killed_writers_are_cleared_away(tmp_path: Path) -> None:
     dataset = make_run(tmp_path, shards=range(1))
-    host = socket.gethostname().replace(".", "_")
-    left = tmp_path / "shards" / f".part-00001.parquet.{host}-999999999.aside"
+    left = aside_of(tmp_path / "shards" / "part-00001.parquet")
     left.write_bytes(b"half")
+    os.utime(left, (0, 0))
     plan(dataset.place, {}).begin()
     assert not left.exists()

@@ -1,0 +1,108 @@
+"""Files on this machine: read within bounds, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EISDIR
+from pathlib import Path
+from typing import BinaryIO
+
+from selfplay.errors import InputError, quoted
+
+# Of a name that nobody else chooses: process numbers mean nothing where containers share a folder.
+_ASIDE = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.aside")
+
+ABANDONED_SECONDS = 3600.0
+"""A file written aside takes seconds to appear; one as old as this has lost its writer."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A file to read from. Pipes and devices, which may never end, are refused."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    raise InputError(f"{quoted(str(path), 200)} is a pipe or a device, not a file")
+
+
+def read_bounded(path: Path, most: int, what: str = "file") -> bytes:
+    """A regular file of at most so many bytes."""
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(
+            f"{quoted(str(path), 200)} is too large: a {what} has at most {most:,} bytes"
+        )
+    return data
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which appears under its name, flushed, when all of it is written."""
+    aside = aside_of(path)
+    try:
+        with aside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    flush_folder(path.parent)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Put a file in its place in one step, over what may be there."""
+    with written_whole(path) as file:
+        file.write(data)
+
+
+def aside_of(path: Path) -> Path:
+    """A name beside this one for what is not finished."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.aside")
+
+
+def remove_abandoned(folder: Path) -> int:
+    """Remove what writers left that were killed; how many files it was.
+
+    Age is told by the clock that stamps the files: that of another machine, on a network drive.
+    """
+    left = [path for path in folder.iterdir() if _ASIDE.fullmatch(path.name)]
+    if not left:
+        return 0
+    removed, now = 0, _clock_of(folder)
+    for path in left:
+        with suppress(OSError):  # it is gone, or it is a folder
+            if now - path.stat().st_mtime > ABANDONED_SECONDS:
+                path.unlink()
+                removed += 1
+    return removed
+
+
+def _clock_of(folder: Path) -> float:
+    probe = aside_of(folder / "clock")
+    try:
+        probe.open("xb").close()
+        return probe.stat().st_mtime
+    except OSError:
+        return time.time()
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have a new name survive a power failure, too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
