@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help leaderboard picture questions quickstart test test-cluster check format bench check-lowest check-wheel clean
+.PHONY: help fuzz leaderboard picture questions quickstart test test-cluster check format bench check-lowest check-wheel clean
 
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -19,6 +19,9 @@ test: .venv/test  ## run the tests
 
 test-cluster: .venv/test  ## a run on several hosts, of which some are lost: a minute, as root
 	$(BIN)/pytest -q tests/hosts
+
+fuzz: .venv/test  ## COUNT=100000 SEED=1: broken and forged files through every command
+	$(BIN)/python -m tests.fuzz --count $(or $(COUNT),100000) --seed $(or $(SEED),1)
 
 check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/ruff check .
