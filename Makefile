@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help fuzz leaderboard picture questions quickstart test test-cluster check format bench check-lowest check-wheel clean
+.PHONY: help fuzz quick reference leaderboard picture questions quickstart test test-cluster check format bench check-lowest check-wheel clean
 
 help:  ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -16,6 +16,12 @@ quickstart: .venv/installed  ## install, generate, train, a short tournament, an
 
 test: .venv/test  ## run the tests
 	$(BIN)/pytest -q -n auto --dist worksteal
+
+quick: .venv/test  ## the tests that need no Ray, no object store and no process: a minute
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not (ray or s3 or process)" --durations=10
+
+reference: .venv/dev  ## write docs/cli.md and the list in docs/architecture.md anew
+	$(BIN)/python -m scripts.reference
 
 test-cluster: .venv/test  ## a run on several hosts, of which some are lost: a minute, as root
 	$(BIN)/pytest -q tests/hosts
@@ -30,10 +36,10 @@ check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 picture: .venv/installed  ## draw the game that the README shows
-	$(BIN)/python -m cli.sitting.portrait docs/play.svg
+	$(BIN)/python -m selfplay.cli.board.portrait docs/play.svg
 
 questions: .venv/installed  ## judge the questions of `selfplay evaluate` anew: some minutes
-	$(BIN)/python -m train.questions train/data/questions-7x6.npz
+	$(BIN)/python -m selfplay.train.evaluation.positions train/evaluation/data/positions-7x6.npz
 
 format: .venv/dev  ## put the code in order
 	$(BIN)/ruff check --fix .
@@ -56,7 +62,10 @@ check-wheel: .venv/test  ## build the wheel and use it from an empty folder
 	$(BIN)/pip wheel -q --no-deps -w dist .
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/pip install -q -c constraints.txt dist/selfplay-*.whl
-	cd dist && echo 44352 | ../.venv-wheel/bin/selfplay analyse --json
+	mkdir dist/cwd && cd dist/cwd && mkdir storage cli && \
+		for name in train workers pipeline selfplay numpy; do echo "raise SystemExit" > $$name.py; done && \
+		echo 44352 | ../../.venv-wheel/bin/selfplay analyse --player tree --json && \
+		../../.venv-wheel/bin/selfplay generate run --games 2 --teacher mcts:20 --workers 1
 
 clean:  ## remove what the verbs above have made
 	rm -rf .venv .venv-lowest .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from bench.report import Table
 from selfplay.machine import usable_cores
-from storage.place import Place
-from workers.generation import Progress, generate
-from workers.here import Here
-from workers.jobs import Executor
-from workers.on_ray import OnRay
-from workers.plan import plan
+from selfplay.storage.location import Location
+from selfplay.workers.executors.interface import Executor
+from selfplay.workers.executors.local import LocalExecutor
+from selfplay.workers.executors.ray import RayExecutor
+from selfplay.workers.generation.generate import Progress, generate
+from selfplay.workers.generation.plan import plan
 
 SHARD_GAMES = {"mcts:10000": 10, "mcts:100": 50}
 ROUNDS = 3
@@ -82,7 +82,7 @@ def measure(executor: Executor, workers: int, teacher: str, seed: int) -> Measur
     """Generate for some seconds."""
     with tempfile.TemporaryDirectory() as folder:
         options = {"teacher": teacher, "seed": seed, "shard_games": SHARD_GAMES[teacher]}
-        what = plan(Place(f"{folder}/run"), {**options, "games": 1_000_000})
+        what = plan(Location(f"{folder}/run"), {**options, "games": 1_000_000})
         what.begin()
         watch = Watch(workers)
         with executor.start():
@@ -92,7 +92,7 @@ def measure(executor: Executor, workers: int, teacher: str, seed: int) -> Measur
 
 
 def _alone(teacher: str, seed: int) -> float:
-    return measure(Here(), 1, teacher, seed).rate
+    return measure(LocalExecutor(), 1, teacher, seed).rate
 
 
 def generation() -> list[Table]:
@@ -114,7 +114,9 @@ def _table(teacher: str) -> Table:
         contenders: dict[str, Callable[[int], Measured]] = {
             "1 process without Ray": plain(1),
             f"{cores} processes without Ray": plain(cores),
-            f"{cores} workers of Ray": lambda seed: measure(OnRay(cores), cores, teacher, seed),
+            f"{cores} workers of Ray": lambda seed: measure(
+                RayExecutor(cores), cores, teacher, seed
+            ),
         }
         found: dict[str, list[Measured]] = {name: [] for name in contenders}
         for seed in range(ROUNDS):

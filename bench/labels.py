@@ -16,13 +16,13 @@ from time import perf_counter
 from typing import TypeVar
 
 from bench.report import Table
-from selfplay.board import Board
+from selfplay.game.board import Board
+from selfplay.game.openings import parse_openings
+from selfplay.game.position import Position
 from selfplay.machine import usable_cores
-from selfplay.openings import parse_openings
 from selfplay.players import Player
-from selfplay.position import Position
-from selfplay.solver import Solver
-from selfplay.specs import PlayerSpec
+from selfplay.registry import PlayerSpec
+from selfplay.solver.solver import Solver
 
 POSITIONS = 4000
 ITERATIONS = (100, 1_000, 10_000, 100_000)

@@ -11,21 +11,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from selfplay.board import Board
+from selfplay.game.board import Board
+from selfplay.game.openings import parse_openings
 from selfplay.machine import usable_cores
-from selfplay.openings import parse_openings
-from selfplay.specs import PlayerSpec
-from storage.dataset import Dataset
-from storage.place import Place
-from train.exam import Result, examine
-from train.fitting import Recipe, train
-from train.intervals import wilson
-from train.questions import Questions
-from workers.generation import generate
-from workers.on_ray import OnRay
-from workers.plan import plan
-from workers.standings import Tally, standings
-from workers.tournament import Tournament, play
+from selfplay.registry import PlayerSpec
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.location import Location
+from selfplay.train.evaluation.evaluation import Result, examine
+from selfplay.train.evaluation.positions import EvaluationSet
+from selfplay.train.evaluation.statistics import wilson
+from selfplay.train.trainer import TrainingConfig, train_model
+from selfplay.workers.executors.ray import RayExecutor
+from selfplay.workers.generation.generate import generate
+from selfplay.workers.generation.plan import plan
+from selfplay.workers.tournament.standings import Tally, standings
+from selfplay.workers.tournament.tournament import Tournament, play
 
 README = Path(__file__).parent.parent / "README.md"
 BEGIN, END = "<!-- leaderboard -->", "<!-- end of leaderboard -->"
@@ -47,12 +47,12 @@ PLAYERS = (
 )
 
 CLASSIC_RUN = {"games": 15_000, "teacher": "mcts:10000", "opening": "0-20", "noise": 0.05}
-CLASSIC = Recipe(target="move", features="cells", smoothing=0.0)
+CLASSIC = TrainingConfig(target="move", features="cells", smoothing=0.0)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        executor = OnRay(usable_cores())
+        executor = RayExecutor(usable_cores())
         with executor.start():
             classic = _classic(folder, executor)
             rows = []
@@ -67,22 +67,22 @@ def main() -> None:
     print(text)
 
 
-def _classic(folder: str, executor: OnRay) -> str:
+def _classic(folder: str, executor: RayExecutor) -> str:
     """The tree as reports have it: the cells of the board to the teacher's column."""
-    todo = plan(Place(f"{folder}/run"), {**CLASSIC_RUN, "seed": 7})
+    todo = plan(Location(f"{folder}/run"), {**CLASSIC_RUN, "seed": 7})
     todo.begin()
     for _ in generate(todo, executor, lambda: False):
         pass
-    model, _ = train([Dataset(todo.place)], CLASSIC)
+    model, _ = train_model([Dataset(todo.place)], CLASSIC)
     model.save(f"{folder}/cells")
     return f"tree:{folder}/cells"
 
 
-def _row(name: str, classic: str, executor: OnRay) -> list[str]:
+def _row(name: str, classic: str, executor: RayExecutor) -> list[str]:
     player = classic if name == "cells" else name
     print(f"{name} …", file=sys.stderr, flush=True)
     games, asked = SLOW.get(name, (GAMES, None))
-    result = examine(name, PlayerSpec.parse(player).build(Board()), Questions.load()[:asked])
+    result = examine(name, PlayerSpec.parse(player).build(Board()), EvaluationSet.load()[:asked])
     first, second = ("–", "–") if name == OPPONENT else _scores(player, games, executor)
     shown = "tree on cells, the classic" if name == "cells" else f"`{name}`"
     phases = [f"{tally.mistake_rate:.1%}" for tally in result.by_phase.values()]
@@ -102,7 +102,7 @@ def _time(result: Result) -> str:
     return f"{taken:,.0f} µs" if taken < 1000 else f"{taken / 1000:,.1f} ms"
 
 
-def _scores(player: str, games: int, executor: OnRay) -> tuple[str, str]:
+def _scores(player: str, games: int, executor: RayExecutor) -> tuple[str, str]:
     board = Board()
     openings = parse_openings(OPENING, board)
     tournament = Tournament.of([player, OPPONENT], board, openings, games, SEED)
@@ -135,11 +135,12 @@ def _table(rows: list[list[str]]) -> Iterator[str]:
         yield f"| {' | '.join(row)} |"
     yield ""
     yield (
-        "Mistakes: the share of contested positions of `selfplay evaluate` in which the move gave "
-        f"something away. Scores: {GAMES // 2} games each against `{OPPONENT}`, from openings of "
-        f"{OPENING.replace('-', ' to ')} random plies (`perfect`: {SLOW['perfect'][0] // 2}, and "
-        f"{SLOW['perfect'][1]} of the questions). In brackets, where the truth is 19 of 20 "
-        "times. A row is `selfplay evaluate PLAYER` and "
+        "Mistakes: the share of contested positions in which the move gives something away, by "
+        f"stones on the board. Scores: {GAMES // 2} games each against `{OPPONENT}`, from "
+        f"openings of {OPENING.replace('-', ' to ')} random plies "
+        f"(`perfect`: {SLOW['perfect'][0] // 2}, and "
+        f"{SLOW['perfect'][1]} of the questions). 95 % confidence intervals in "
+        "brackets. A row is `selfplay evaluate PLAYER` and "
         f"`selfplay arena PLAYER {OPPONENT} --games {GAMES} --opening {OPENING}`; "
         "all of them, `make leaderboard`."
     )

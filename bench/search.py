@@ -9,11 +9,11 @@ import numpy as np
 
 from bench.report import Table
 from bench.timing import rates
-from selfplay.board import Board
-from selfplay.mcts import MctsOptions, MctsPlayer
-from selfplay.position import Position
-from selfplay.rollout import CAREFUL, UNIFORM, WIN_FIRST, rollouts
-from selfplay.state import pack
+from selfplay.game.board import Board
+from selfplay.game.position import Position
+from selfplay.kernels.rollouts import CAREFUL, UNIFORM, WIN_FIRST, rollouts
+from selfplay.kernels.state import pack
+from selfplay.mcts.player import MctsOptions, MctsPlayer
 
 ROUNDS = 9
 

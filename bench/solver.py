@@ -15,11 +15,11 @@ from time import perf_counter
 import numpy as np
 
 from bench.report import Table
-from selfplay import exact
-from selfplay.board import Board
-from selfplay.openings import RandomPlies
-from selfplay.position import Position
-from selfplay.solver import Solver
+from selfplay.game.board import Board
+from selfplay.game.openings import RandomPlies
+from selfplay.game.position import Position
+from selfplay.solver import kernel
+from selfplay.solver.solver import Solver
 
 POSITIONS = Path(__file__).parent / "positions.txt"
 CLASSES = {
@@ -55,11 +55,11 @@ def solver() -> list[Table]:
         memory = judge._memory
         seconds = float("inf")
         for _ in range(1 if "hard" in name else ROUNDS):
-            before = int(memory.ledger[0]["nodes"])
+            before = int(memory.counters[0]["nodes"])
             start = perf_counter()
-            exact.score_all(board, memory, owns, masks, scores, 1 << 60, True)
+            kernel.score_all(board, memory, owns, masks, scores, 1 << 60, True)
             seconds = min(seconds, perf_counter() - start)
-            nodes = int(memory.ledger[0]["nodes"]) - before
+            nodes = int(memory.counters[0]["nodes"]) - before
         if scores.tolist() != [score for _, score in pairs]:
             raise AssertionError(f"a wrong score among the positions of class {name}")
         count = len(pairs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.report import Table
 from selfplay.machine import usable_cores
-from train.grower import Limits, Matrix, grow
+from selfplay.train.tree.grower import Limits, Matrix, grow
 
 DEPTH = 20
 ROUNDS = 3

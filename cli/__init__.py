@@ -12,7 +12,7 @@ from typing import NoReturn
 def main() -> NoReturn:
     """The `selfplay` command. Nothing is imported before Ctrl-C is looked after."""
     try:
-        from cli.main import run
+        from selfplay.cli.main import run
 
         run()
     except KeyboardInterrupt:

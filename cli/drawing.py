@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from selfplay.errors import printable
+from selfplay.game.position import FIRST, SECOND, SYMBOLS, Position
 from selfplay.players import Decision
-from selfplay.position import FIRST, SECOND, SYMBOLS, Position
 
 PLAYER_STYLES = {FIRST: Style(color="red", bold=True), SECOND: Style(color="yellow", bold=True)}
 PLAYER_NAMES = {FIRST: "X", SECOND: "O"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from selfplay.errors import InputError
 
 if TYPE_CHECKING:
-    from workers.jobs import Executor
+    from selfplay.workers.executors.interface import Executor
 
 
 def refuse_both(workers: int | None, address: str | None) -> None:
@@ -19,10 +19,10 @@ def refuse_both(workers: int | None, address: str | None) -> None:
 def executor_of(workers: int | None, address: str | None) -> Executor:
     """What `--workers` and `--address` ask for."""
     if workers == 0:
-        from workers.here import Here
+        from selfplay.workers.executors.local import LocalExecutor
 
-        return Here()
+        return LocalExecutor()
     from selfplay.machine import usable_cores
-    from workers.on_ray import OnRay
+    from selfplay.workers.executors.ray import RayExecutor
 
-    return OnRay(workers or (None if address else usable_cores()), address)
+    return RayExecutor(workers or (None if address else usable_cores()), address)

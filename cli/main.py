@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn, TextIO, cast
 
 import typer
 
-from cli import (
+from selfplay.cli.commands import (
     analyse,
     arena,
     bench,
@@ -29,16 +29,16 @@ from cli import (
     status,
     train,
 )
-from cli.endings import StoppedError, Unfailing, give_up
+from selfplay.cli.endings import StoppedError, Unfailing, give_up
 from selfplay.errors import InputError, printable, without_keys
-from workers.jobs import JobError
+from selfplay.workers.executors.interface import JobError
 
 app = typer.Typer(
     name="selfplay",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Connect Four: self-play, search and data that can be trusted.",
+    help="Reproducible self-play data for Connect Four, and decision trees trained on it.",
     epilog="Each command explains itself: `selfplay analyse --help`.",
 )
 app.command("quickstart")(quickstart.quickstart)
@@ -80,7 +80,7 @@ def root(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version."),
     ] = False,
 ) -> None:
-    """Connect Four: self-play, search and data that can be trusted."""
+    """Reproducible self-play data for Connect Four, and decision trees trained on it."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 

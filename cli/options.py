@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 BoardSize = Annotated[
-    str, typer.Option("--board", metavar="COLUMNSxROWS", help="The board, from 4x4 to 16x16.")
+    str, typer.Option("--board", metavar="COLUMNSxROWS", help="Board size, 4x4 to 16x16.")
 ]
 Connect = Annotated[
-    int, typer.Option("--connect", metavar="K", help="How many in a line win, 3 to 6.")
+    int, typer.Option("--connect", metavar="K", help="Stones in a row that win, 3 to 6.")
 ]
 Positions = Annotated[
     list[str] | None,
@@ -21,9 +21,9 @@ Positions = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="All randomness comes from this number.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all randomness.")]
 Memory = Annotated[
-    int, typer.Option("--memory", metavar="MB", help="What the table of positions may take.")
+    int, typer.Option("--memory", metavar="MB", help="Memory for the table of positions.")
 ]
 BookFile = Annotated[
     Path | None,
@@ -34,9 +34,13 @@ BookFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=0, help="Processes: all cores; 0 is this process alone."),
+    typer.Option(
+        "--workers",
+        min=0,
+        help="Number of Ray workers; 0: this process alone. [default: all cores]",
+    ),
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", metavar="auto|HOST:PORT", help="Work on this Ray cluster."),
+    typer.Option("--address", metavar="auto|HOST:PORT", help="Ray cluster to use."),
 ]

@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from selfplay.board import Board
+    from selfplay.game.board import Board
     from selfplay.players import Player
-    from selfplay.specs import Ask, PlayerSpec
+    from selfplay.registry import Ask, PlayerSpec
 
 
 def build(spec: PlayerSpec, board: Board, ask: Ask | None = None) -> Player:
@@ -27,6 +27,6 @@ def say(text: str) -> None:
 @cache
 def announce_compilation(board: Board, say: Callable[[str], None] = say) -> None:
     """Say what takes so long, should anything have to be compiled."""
-    from selfplay.compiled import before_first_compilation
+    from selfplay.kernels.jit import before_first_compilation
 
     before_first_compilation(lambda: say(f"compiling for {board}: some seconds, this once"))

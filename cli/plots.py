@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfplay.board import Board
 from selfplay.errors import InputError
+from selfplay.game.board import Board
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from cli.improvement import Round
-    from storage.statistics import Statistics
-    from workers.standings import Standing
+    from selfplay.pipeline.improve import Round
+    from selfplay.storage.statistics import Statistics
+    from selfplay.workers.tournament.standings import Standing
 
 _FORMS = (".svg", ".png", ".pdf")
 _BLUE = "#4c72b0"
@@ -81,7 +81,7 @@ def draw_ratings(players: Sequence[Standing], file: Path) -> None:
     axes.set_yticks(rows, [player.player for player in players])
     axes.invert_yaxis()
     axes.margins(y=0.5 / len(players))
-    axes.set(title="Elo, and where it is 19 of 20 times", xlabel="points from the mean of all")
+    axes.set(title="Elo with 95 % confidence intervals", xlabel="points from the mean of all")
     figure.savefig(file)
 
 
@@ -97,7 +97,7 @@ def draw_rollouts(stones: Sequence[int], rollouts: Sequence[float], title: str, 
     figure.savefig(file)
 
 
-def draw_rounds(rounds: Sequence[Round], judge: str, file: Path) -> None:
+def draw_rounds(rounds: Sequence[Round], benchmark: str, file: Path) -> None:
     """Mistakes of the trees, and their scores against whom they are measured."""
     refuse_what_cannot_be_drawn(file)
     figure = _figure(8, 6)
@@ -116,7 +116,7 @@ def draw_rounds(rounds: Sequence[Round], judge: str, file: Path) -> None:
         ("as second", [100 * found.as_second for found in rounds]),
     ):
         below.plot(numbers, scores, "o-", label=name)
-    below.set(xlabel="round", ylabel=f"score against {judge}, %")
+    below.set(xlabel="round", ylabel=f"score against {benchmark}, %")
     below.set_ylim(0, 100)
     below.legend()
     figure.savefig(file)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from selfplay.board import Board
 from selfplay.errors import InputError, quoted
-from selfplay.position import Position
+from selfplay.game.board import Board
+from selfplay.game.position import Position
 
 LONGEST_LINE = 4096
 

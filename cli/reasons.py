@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from train.why import Why
+    from selfplay.train.explanation import Explanation
 
 
 MOST_ADVANTAGES = 4
 
 
-def reasons(why: Why, most: int | None = None) -> list[str]:
+def reasons(why: Explanation, most: int | None = None) -> list[str]:
     """What speaks for the move, of the path at most so many lines, and what nearly was."""
-    from train.why import wording_of
+    from selfplay.train.explanation import wording_of
 
     share = why.shares[why.move] or 0.0
     path, left_out = list(why.path), 0
@@ -30,8 +30,8 @@ def reasons(why: Why, most: int | None = None) -> list[str]:
     filled = f", filled up with {smoothing:,.0f} like those above" if smoothing else ""
     lines.append(f"where {why.support:,} rows had come: {counts}{filled}")
     if why.runner_up is not None:
-        rival = why.shares[why.runner_up] or 0.0
-        lines.append(f"the next best is column {why.runner_up + 1}, with {rival:.0%}")
+        opponent = why.shares[why.runner_up] or 0.0
+        lines.append(f"the next best is column {why.runner_up + 1}, with {opponent:.0%}")
     if why.advantages:
         assert why.runner_up is not None
         lines.append(f"what counts, and is otherwise with column {why.runner_up + 1}:")

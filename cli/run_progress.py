@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from cli.durations import duration
-from cli.endings import give_up
+from selfplay.cli.durations import duration
+from selfplay.cli.endings import give_up
 
 if TYPE_CHECKING:
-    from workers.generation import Progress
+    from selfplay.workers.generation.generate import Progress
 
 _LINES_APART = 5.0
 _JSON_APART = 1.0

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from workers.ratings import Interval
-    from workers.standings import Pair, Standing, Standings, Tally
-    from workers.tournament import Tournament
+    from selfplay.workers.tournament.ratings import Interval
+    from selfplay.workers.tournament.standings import Pair, Standing, Standings, Tally
+    from selfplay.workers.tournament.tournament import Tournament
 
 
 def players_table(found: Standings) -> Table:
     """Every player with its rating, the best one first."""
-    from cli.drawing import plain_table
+    from selfplay.cli.drawing import plain_table
 
-    header = ["", "Elo", "19 of 20 times", "won", "drawn", "lost", "ms a move"]
+    header = ["", "Elo", "95 % conf.", "won", "drawn", "lost", "ms a move"]
     has_forfeits = any(player.forfeits for player in found.players)
     rows = []
     for player in found.players:
@@ -34,7 +34,7 @@ def players_table(found: Standings) -> Table:
 
 def pairs_table(found: Standings) -> Table:
     """Every pair that has met: all its games, and those with either side first."""
-    from cli.drawing import plain_table
+    from selfplay.cli.drawing import plain_table
 
     rows = []
     for pair in found.pairs:
@@ -51,7 +51,7 @@ def pairs_table(found: Standings) -> Table:
         for what, tally in (("first", pair.a_first), ("second", pair.a_second)):
             score = f"{tally.points / tally.games:.1%}" if tally.games else ""
             rows.append((f"  as {what}", *_results(tally), score, "", "", ""))
-    header = ("", "won", "drawn", "lost", "score", "19 of 20 times", "distinct", "stones")
+    header = ("", "won", "drawn", "lost", "score", "95 % conf.", "distinct", "stones")
     return plain_table(header, rows)
 
 

@@ -1,4 +1,4 @@
-"""The game of Connect Four on any board, and everyone who can choose a move.
+"""Reproducible self-play data for Connect Four, and decision trees trained on it.
 
 The names below are the public interface. They are imported when they are first used, so that
 whoever needs a position alone does not wait for compiled searches.
@@ -10,32 +10,58 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from selfplay.board import Board as Board
     from selfplay.errors import InputError as InputError
-    from selfplay.match import GameRecord as GameRecord
-    from selfplay.mcts import MctsOptions as MctsOptions
-    from selfplay.mcts import MctsPlayer as MctsPlayer
-    from selfplay.openings import coverage as coverage
-    from selfplay.openings import parse_openings as parse_openings
+    from selfplay.game.board import Board as Board
+    from selfplay.game.match import GameRecord as GameRecord
+    from selfplay.game.openings import coverage as coverage
+    from selfplay.game.openings import parse_openings as parse_openings
+    from selfplay.game.position import Position as Position
+    from selfplay.mcts.player import MctsOptions as MctsOptions
+    from selfplay.mcts.player import MctsPlayer as MctsPlayer
     from selfplay.players import Decision as Decision
     from selfplay.players import Player as Player
-    from selfplay.position import Position as Position
-    from selfplay.solver import Solver as Solver
-    from selfplay.specs import PlayerSpec as PlayerSpec
+    from selfplay.registry import PlayerSpec as PlayerSpec
+    from selfplay.solver.solver import Solver as Solver
+    from selfplay.storage.dataset import Dataset as Dataset
+    from selfplay.storage.location import Location as Location
+    from selfplay.storage.spec import Spec as Spec
+    from selfplay.storage.verify import verify as verify
+    from selfplay.train.estimator.classifier import ID3Classifier as ID3Classifier
+    from selfplay.train.evaluation.evaluation import examine as examine
+    from selfplay.train.model import Model as Model
+    from selfplay.train.trainer import TrainingConfig as TrainingConfig
+    from selfplay.train.trainer import train_model as train_model
+    from selfplay.workers.executors.local import LocalExecutor as LocalExecutor
+    from selfplay.workers.executors.ray import RayExecutor as RayExecutor
+    from selfplay.workers.generation.generate import generate as generate
+    from selfplay.workers.generation.plan import plan as plan
 
 _HOMES = {
-    "Board": "board",
+    "Board": "game.board",
+    "Dataset": "storage.dataset",
     "Decision": "players",
-    "GameRecord": "match",
+    "GameRecord": "game.match",
+    "ID3Classifier": "train.estimator.classifier",
     "InputError": "errors",
-    "MctsOptions": "mcts",
-    "MctsPlayer": "mcts",
+    "LocalExecutor": "workers.executors.local",
+    "Location": "storage.location",
+    "MctsOptions": "mcts.player",
+    "MctsPlayer": "mcts.player",
+    "Model": "train.model",
     "Player": "players",
-    "PlayerSpec": "specs",
-    "Position": "position",
-    "Solver": "solver",
-    "coverage": "openings",
-    "parse_openings": "openings",
+    "PlayerSpec": "registry",
+    "Position": "game.position",
+    "RayExecutor": "workers.executors.ray",
+    "Solver": "solver.solver",
+    "Spec": "storage.spec",
+    "TrainingConfig": "train.trainer",
+    "coverage": "game.openings",
+    "examine": "train.evaluation.evaluation",
+    "generate": "workers.generation.generate",
+    "parse_openings": "game.openings",
+    "plan": "workers.generation.plan",
+    "train_model": "train.trainer",
+    "verify": "storage.verify",
 }
 
 __all__ = list(_HOMES)

@@ -6,12 +6,8 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-# The user part of a URI, where keys stand; a key may hold slashes.
-_USER_INFO = re.compile(r"(?<=://)(?:[^/\s@]*?(?::|%3A)\S*?(?:@|%40)|[^/\s@]*?(?:@|%40))", re.I)
-# An option of one that holds a key.
-_KEY_OPTION = re.compile(
-    r"([?&;#][^=&\s]*?(?:key|secret|token|password|credential|\bsig)[^=&\s]*=)[^&\s]+", re.I
-)
+_OPTION = re.compile(r"([?&;#])([^=&?;#\s]*)=([^&\s]*)")
+_KEY_NAME = re.compile(r"key|secret|token|password|credential|\bsig", re.I)
 
 
 class InputError(ValueError):
@@ -26,10 +22,27 @@ def quoted(text: str, most: int = 40) -> str:
 
 
 def without_keys(text: str) -> str:
-    """A text in which no URI shows who asks."""
-    if "://anonymous@" in text:  # which is nobody
-        return "://anonymous@".join(map(without_keys, text.split("://anonymous@")))
-    return _KEY_OPTION.sub(r"\1…", _USER_INFO.sub("…@", text))
+    """A text in which no URI shows who asks: neither its user part nor an option that holds a
+    key. In time proportional to the text, which may be a stranger's."""
+    if "://" not in text:
+        return text
+    parts = text.split("://")
+    shown = "://".join([parts[0], *map(_without_user, parts, parts[1:])])
+    return _OPTION.sub(lambda m: f"{m[1]}{m[2]}=…" if _KEY_NAME.search(m[2]) else m[0], shown)
+
+
+def _without_user(before: str, rest: str) -> str:
+    """What comes behind `://`. A key may hold slashes if a colon is before it."""
+    if rest.startswith("anonymous@"):
+        return rest
+    word = re.split(r"\s", rest, maxsplit=1)[0]
+    plain = word.replace("%40", "@").replace("%3A", ":").replace("%3a", ":")
+    authority = plain.partition("/")[0].partition("@")[0]
+    at = plain.find("@")
+    # In Azure's URIs the name of a container comes first.
+    is_name = before.endswith(("abfs", "abfss")) and ":" not in authority
+    has_user = at >= 0 and not is_name and ("/" not in plain[:at] or ":" in authority)
+    return f"…@{plain[at + 1 :]}{rest[len(word) :]}" if has_user else rest
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from selfplay.errors import InputError
-from selfplay.position import Position
+from selfplay.game.position import Position
 from selfplay.seeding import Stream, derive
 
 HOW = {"how": True}

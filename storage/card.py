@@ -13,14 +13,14 @@ from time import perf_counter
 import numpy as np
 
 from selfplay.errors import printable
-from selfplay.position import Position
+from selfplay.game.position import Position
 from selfplay.seeding import Stream, derive
-from selfplay.solver import Limit, Solver
-from storage.dataset import Dataset
-from storage.rows import schema
-from storage.spec import Spec
-from storage.statistics import Statistics
-from storage.verify import refuse_impossible
+from selfplay.solver.solver import Limit, Solver
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.rows import schema
+from selfplay.storage.spec import Spec
+from selfplay.storage.statistics import Statistics
+from selfplay.storage.verify import refuse_impossible
 
 NAME = "README.md"
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from selfplay.board import Board
 from selfplay.errors import InputError, quoted
-from storage.description import Description
-from storage.place import File, Place
-from storage.rows import Rows, schema
-from storage.shard import (
+from selfplay.game.board import Board
+from selfplay.storage.location import File, Location
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.rows import Rows, schema
+from selfplay.storage.shard import (
     DamagedShardError,
     Footer,
     decode,
@@ -31,7 +31,7 @@ from storage.shard import (
     file_name,
     parse_footer,
 )
-from storage.spec import Spec
+from selfplay.storage.spec import Spec
 
 if TYPE_CHECKING:
     # Imported where they are used: workers, of which there are many, do without.
@@ -48,10 +48,10 @@ _FILE = re.compile(r"part-([0-9]{5,8})\.parquet")
 class Dataset:
     """The rows of a run."""
 
-    def __init__(self, run: str | Place, description: Description | None = None) -> None:
+    def __init__(self, run: str | Location, description: Manifest | None = None) -> None:
         """The run at a place, as its `run.json` describes it, or as is said here."""
-        self.place = run if isinstance(run, Place) else Place(run)
-        found = description or Description.read(self.place)
+        self.place = run if isinstance(run, Location) else Location(run)
+        found = description or Manifest.read(self.place)
         if found is None:
             raise InputError(f"there is no run at {self.place}")
         self.description = found
@@ -192,7 +192,7 @@ class Dataset:
 
     def read(self, shard: int, check: Check | None = None) -> Rows:
         """The rows of one shard, its pages checked. A file with a right checksum may still hold
-        what no game has: `storage.verify.refuse_impossible` is a check for whoever would mind."""
+        what no game has: `verify.refuse_impossible` is a check for whoever would mind."""
         with self._damage_told(shard):
             footer, rows = decode(self.place.read(name_of(shard)), self.board)
             self.check(shard, footer)
@@ -211,7 +211,7 @@ def name_of(shard: int) -> str:
     return f"{SHARDS}/{file_name(shard)}"
 
 
-def footer_at(place: Place, shard: int) -> Footer:
+def footer_at(place: Location, shard: int) -> Footer:
     """What the shard that is there says of itself."""
     name = name_of(shard)
     end, size = place.read_end(name, _USUAL_FOOTER)
@@ -220,7 +220,7 @@ def footer_at(place: Place, shard: int) -> Footer:
     return parse_footer(end)
 
 
-def write(place: Place, described: Description, shard: int, rows: Rows) -> Footer:
+def write(place: Location, described: Manifest, shard: int, rows: Rows) -> Footer:
     """Put a shard of a run in its place, and say what is there then.
 
     What the run is, is asked once more at the last moment: a shard of another run, or one with
@@ -231,7 +231,7 @@ def write(place: Place, described: Description, shard: int, rows: Rows) -> Foote
     there: list[Footer] = []
 
     def is_done() -> bool:
-        now = Description.read(place)
+        now = Manifest.read(place)
         if now is None or not now.is_of(described) or now.games != described.games:
             raise InputError(f"{place} was changed meanwhile: give the command again")
         try:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from selfplay.board import Board
+from selfplay.game.board import Board
+from selfplay.game.position import Position
 from selfplay.players import Decision
-from selfplay.position import Position
-from storage.rows import NO_MOVE, NO_RESULT, Rows, rounded
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows, rounded
 
 
 def rows_of_game(

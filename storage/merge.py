@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from selfplay.errors import InputError
-from storage.dataset import Dataset, write
-from storage.description import Description
-from storage.place import Place
-from storage.rows import Rows
+from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.location import Location
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.rows import Rows
 
 
-def merge(datasets: Sequence[Dataset], place: Place) -> Dataset:
+def merge(datasets: Sequence[Dataset], place: Location) -> Dataset:
     """Write the games of all runs, numbered anew, to a new place."""
     first = datasets[0]
     for other in datasets[1:]:
@@ -36,7 +36,7 @@ def merge(datasets: Sequence[Dataset], place: Place) -> Dataset:
     }
     if any(dataset.description.skips_replies for dataset in datasets):
         source["skips_replies"] = True
-    described = Description.of_source(
+    described = Manifest.of_source(
         digest.hexdigest(), first.board, games, first.description.shard_games, source
     )
     described.begin(place)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from selfplay.errors import InputError
-from selfplay.openings import Deck, Openings, listed_openings, parse_openings
-from storage.place import Place
-from storage.spec import Spec, digest_of
+from selfplay.game.openings import Deck, Openings, listed_openings, parse_openings
+from selfplay.storage.location import Location
+from selfplay.storage.spec import Spec, digest_of
 
 
 def file_of(digest: str) -> str:
@@ -13,7 +13,7 @@ def file_of(digest: str) -> str:
     return f"openings-{digest[:16]}.txt"
 
 
-def keep_openings(place: Place, spec: Spec) -> None:
+def keep_openings(place: Location, spec: Spec) -> None:
     """Put a list of openings beside the rows: the file that it came from is on one machine."""
     deck = parse_openings(spec.opening, spec.geometry)
     if spec.opening_digest is not None and isinstance(deck, Deck):
@@ -21,7 +21,7 @@ def keep_openings(place: Place, spec: Spec) -> None:
         place.write(file_of(spec.opening_digest), text.encode())
 
 
-def openings_of(place: Place, spec: Spec) -> Openings:
+def openings_of(place: Location, spec: Spec) -> Openings:
     """Where the games of a run begin."""
     if spec.opening_digest is None:
         return parse_openings(spec.opening, spec.geometry)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from selfplay.board import Board
+from selfplay.game.board import Board
 
 SCHEMA_VERSION = 1
 

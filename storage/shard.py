@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from selfplay.board import Board
 from selfplay.errors import quoted
-from storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, Rows, row_bytes, schema
+from selfplay.game.board import Board
+from selfplay.storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, Rows, row_bytes, schema
 
 _PREFIX = "selfplay."
 _MAGIC = b"PAR1"

@@ -17,11 +17,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
-from selfplay.board import Board
 from selfplay.errors import InputError, did_you_mean, quoted, without_keys
-from selfplay.openings import Deck, parse_openings
-from selfplay.specs import PlayerSpec
-from storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, row_bytes
+from selfplay.game.board import Board
+from selfplay.game.openings import Deck, parse_openings
+from selfplay.registry import PlayerSpec
+from selfplay.storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, row_bytes
 
 Mode = Literal["games", "positions"]
 
@@ -40,7 +40,7 @@ class Spec:
     """Who labels the positions."""
     explorer: str | None = None
     """Who plays the games; the teacher, if not given."""
-    rival: str | None = None
+    opponent: str | None = None
     """Whom it plays against, with the sides exchanged from game to game; itself, if not given."""
     opening: str = "0-20"
     """Where games begin."""
@@ -83,9 +83,9 @@ class Spec:
             explorer = None
         if self.temperature and (explorer or teacher).name != "mcts":
             raise InputError("temperature plays by visits, which only an mcts explorer has")
-        rival = None if self.rival is None else _player("rival", self.rival)
-        if rival is not None and self.mode == "positions":
-            raise InputError("a rival plays games: it has no part in mode=positions")
+        opponent = None if self.opponent is None else _player("opponent", self.opponent)
+        if opponent is not None and self.mode == "positions":
+            raise InputError("a opponent plays games: it has no part in mode=positions")
         digest = self.opening_digest
         if digest is None:
             openings = parse_openings(self.opening, self.geometry)
@@ -95,7 +95,7 @@ class Spec:
             self,
             teacher=teacher.complete,
             explorer=None if explorer is None else explorer.complete,
-            rival=None if rival is None else rival.complete,
+            opponent=None if opponent is None else opponent.complete,
             opening_digest=digest,
         )
 
@@ -146,6 +146,8 @@ class Spec:
     @classmethod
     def stored(cls, options: Mapping[str, Any]) -> Spec:
         """The spec that a run was begun with, as its description has it: only read."""
+        if "rival" in options:  # as runs said before there was a release
+            options = {"opponent" if name == "rival" else name: options[name] for name in options}
         found = cls(**options)
         if found.has_opening_file and found.opening_digest is None:
             raise InputError("its opening is a file without a digest")
@@ -162,7 +164,7 @@ class Spec:
     @property
     def is_repeatable(self) -> bool:
         """Whether the same spec gives the same rows: not with players that go by the clock."""
-        players = (self.teacher, *filter(None, (self.explorer, self.rival)))
+        players = (self.teacher, *filter(None, (self.explorer, self.opponent)))
         return not any(PlayerSpec.parse(player).is_timed for player in players)
 
     @property
@@ -174,11 +176,11 @@ class Spec:
     def _identity(self) -> dict[str, Any]:
         options = asdict(self)
         del options["games"]
-        for role in ("teacher", "explorer", "rival"):  # not how they work
+        for role in ("teacher", "explorer", "opponent"):  # not how they work
             if options[role] is not None:
                 options[role] = PlayerSpec.parse(options[role]).full
-        if self.rival is None:  # there were runs before there were rivals
-            del options["rival"]
+        if self.opponent is None:  # there were runs before there were opponents
+            del options["opponent"]
         if self.opening_digest is not None:  # where the file was does not matter
             options["opening"] = "file"
         return options

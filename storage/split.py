@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from selfplay.board import Board
 from selfplay.files import written_whole
-from storage.dataset import Dataset
-from storage.rows import Array, Rows, schema
-from storage.statistics import canonical_keys
+from selfplay.game.board import Board
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.rows import Array, Rows, schema
+from selfplay.storage.statistics import canonical_keys
 
 _WORD = (1 << 64) - 1
 
 
 def write_parts(dataset: Dataset, share: float, folder: Path) -> dict[str, int]:
-    """Write train.parquet and test.parquet into a folder; how many rows went where."""
+    """Write selfplay.train.parquet and test.parquet into a folder; how many rows went where."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = folder / "train.parquet", folder / "test.parquet"
+    paths = folder / "selfplay.train.parquet", folder / "test.parquet"
     counts = [0, 0]
     kinds = schema(dataset.board)
     with ExitStack() as files:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfplay.board import Board, mirrored, position_key
-from storage.dataset import Dataset
-from storage.rows import NO_MOVE, NO_RESULT, Array, Rows
-from storage.verify import LastMoves, refuse_impossible
+from selfplay.game.board import Board, mirrored, position_key
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+from selfplay.storage.verify import LastMoves, refuse_impossible
 
 
 @dataclass(frozen=True, slots=True)

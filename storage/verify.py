@@ -11,11 +11,11 @@ from itertools import chain, islice
 
 import numpy as np
 
-from selfplay.board import Board
 from selfplay.errors import quoted
-from storage.dataset import Dataset, name_of
-from storage.rows import NO_MOVE, NO_RESULT, Array, Rows
-from storage.shard import DamagedShardError, decode, file_name
+from selfplay.game.board import Board
+from selfplay.storage.dataset import Dataset, name_of
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+from selfplay.storage.shard import DamagedShardError, decode, file_name
 
 _SHOWN_PER_FAULT = 3
 _READ_AHEAD = 16

@@ -30,6 +30,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes long by what it uses, so that `make quick` leaves it out."""
+    for item in items:
+        names = vars(item.module)  # type: ignore[attr-defined]
+        if {"store", "s3_server"} & set(item.fixturenames):  # type: ignore[attr-defined]
+            item.add_marker("s3")
+        if {"RayExecutor", "ray"} & names.keys():
+            item.add_marker("ray")
+        used = {getattr(value, "__module__", None) for value in names.values()}
+        if "subprocess" in names or "tests.cli.command" in used:
+            item.add_marker("process")
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, Any], None]:
     """Compare with a stored result. A new one is a decision: say why in the commit."""

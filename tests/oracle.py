@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
-from selfplay.board import Board
+from selfplay.game.board import Board
 
 Grid = tuple[tuple[int, ...], ...]
 """A column of stones from the bottom up, for every column: 1 or 2."""

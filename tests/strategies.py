@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from selfplay.board import Board
-from selfplay.position import Position
+from selfplay.game.board import Board
+from selfplay.game.position import Position
 from tests import oracle
 
 boards = st.builds(

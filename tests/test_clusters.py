@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 LAUNCHED = [ROOT / "cluster.yaml", ROOT / "docs/cluster/on-premise.yaml"]
 RAYJOB = ROOT / "docs/cluster/rayjob.yaml"
 
@@ -96,7 +97,7 @@ def test_the_commands_in_it_are_right(path: Path) -> None:
     """Every command that generates is one that the command line would take."""
     from typer.main import get_command
 
-    from cli.main import app
+    from selfplay.cli.main import app
 
     generate = get_command(app).commands["generate"]  # type: ignore[attr-defined]
     known = {option for parameter in generate.params for option in parameter.opts}

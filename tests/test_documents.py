@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from scripts import reference
+from tests import ROOT
+
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -46,7 +48,7 @@ def run_command(command: str, where: Path) -> str:
     output = "q\n"
     for stage in stages:
         done = subprocess.run(
-            [sys.executable, "-m", "cli", *shlex.split(stage)[1:]],
+            [sys.executable, "-m", "selfplay", *shlex.split(stage)[1:]],
             input=output,
             capture_output=True,
             text=True,
@@ -65,6 +67,22 @@ def without_times(text: str) -> list[str]:
     """Lines to be compared: how long something took is another matter each time."""
     text = re.sub(r" in [0-9.]+ s .*|, [0-9,]+ positions/s", "", text.rstrip())
     return [line.rstrip() for line in text.splitlines()]
+
+
+def test_documents_that_follow_from_the_code_do() -> None:
+    """`make reference` writes them anew."""
+    assert reference.CLI.read_text() == reference.cli_reference()
+    assert reference.ARCHITECTURE.read_text() == reference.architecture()
+
+
+def test_what_the_architecture_names_is_where_it_says() -> None:
+    text = reference.ARCHITECTURE.read_text()
+    hops = re.findall(r"`([\w/]+\.py)`:?\s+`([\w.]+)`", text)
+    assert len(hops) > 10
+    for path, name in hops:
+        source = (ROOT / path).read_text()
+        for part in name.split("."):
+            assert re.search(rf"^\s*(def|class) {part}\b", source, re.M), (path, name)
 
 
 def test_make_has_the_verbs_that_are_shown() -> None:

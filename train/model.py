@@ -29,14 +29,22 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from selfplay.board import Board, mirrored, position_key
-from selfplay.compiled import kernel
 from selfplay.errors import InputError, quoted
-from storage.place import Place
-from train.criterion import SPLITS, Split
-from train.features import FORESIGHT, MOVE, VERSION, FeatureSet, SetName, consider, look
-from train.sights import survey
-from train.tree import LEAF, Tree, walk_down
+from selfplay.game.board import Board, mirrored, position_key
+from selfplay.kernels.jit import kernel
+from selfplay.storage.location import Location
+from selfplay.train.features.feature_set import (
+    LOOKAHEAD,
+    MOVE,
+    VERSION,
+    FeatureSet,
+    SetName,
+    consider,
+    look,
+)
+from selfplay.train.features.lookahead import survey
+from selfplay.train.tree.criterion import SPLITS, Split
+from selfplay.train.tree.tree import LEAF, Tree, walk_down
 
 Array = np.ndarray[Any, Any]
 Target = Literal["move", "candidate"]
@@ -52,6 +60,8 @@ _MOST_NODES = 1 << 22
 _MOST_COUNTS = 1 << 24
 _MOST_BYTES = 1 << 26
 _CHECKSUM = 16
+# What a set of features was called when the first models were written.
+_NAMES_IN_FILES = {"lookahead": "foresight"}
 _NARROW, _WIDE = "<i4", "<i8"
 
 MOST_SMOOTHING = 1e6
@@ -136,7 +146,7 @@ class Model:
 
     def _header(self) -> dict[str, Any]:
         return {
-            "features": self.features.name,
+            "features": _NAMES_IN_FILES.get(self.features.name, self.features.name),
             "features_version": VERSION,
             "perspective": self.features.perspective,
             "board": self.board.size,
@@ -179,7 +189,7 @@ class Model:
         return data + blake2b(data, digest_size=_CHECKSUM).digest()
 
     def save(self, path: str) -> None:
-        place, name = Place.of_file(path)
+        place, name = Location.of_file(path)
         place.write(name, self.to_bytes())
 
     @classmethod
@@ -187,7 +197,7 @@ class Model:
         """Read a model; a file that is none, or is damaged, is refused."""
         if path == BASE and not Path(path).exists():
             path = str(_SHIPPED)
-        place, name = Place.of_file(path)
+        place, name = Location.of_file(path)
         try:
             data = place.read(name, _MOST_BYTES)
         except (FileNotFoundError, NotADirectoryError):
@@ -227,7 +237,7 @@ class Model:
                 f"its features are of version {header['features_version']}, those here of {VERSION}"
             )
         features = FeatureSet(
-            _one_of(header, "features", get_args(SetName)),
+            _named_in_file(header),
             Board.parse(header["board"], header["connect"]),
             _one_of(header, "perspective", ("mover", "absolute")),
         )
@@ -247,7 +257,7 @@ class Model:
 
 def ready_to_write(path: str) -> None:
     """Refuse at once, not after an hour, where no model can be written."""
-    place, name = Place.of_file(path)
+    place, name = Location.of_file(path)
     if place.folder is not None and (place.folder / name).is_dir():
         raise InputError(f"{quoted(path, 200)} is a folder: a model is a file")
     place.prove_writable()
@@ -267,6 +277,12 @@ def _one_of(header: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Any
     if header[name] not in known:
         raise InputError(f"{name} is one of {', '.join(known)}, not {quoted(str(header[name]))}")
     return header[name]
+
+
+def _named_in_file(header: Mapping[str, Any]) -> SetName:
+    names = {_NAMES_IN_FILES.get(name, name): name for name in get_args(SetName)}
+    found: SetName = names[_one_of(header, "features", tuple(names))]
+    return found
 
 
 def _smoothing_of(header: Mapping[str, Any]) -> float:
@@ -344,10 +360,10 @@ def _ask_all(
     nodes: Array,
 ) -> None:
     """Ask the tree about positions, or about every move in them."""
-    by_move = kind in (MOVE, FORESIGHT)
+    by_move = kind in (MOVE, LOOKAHEAD)
     for row in range(len(own)):
         node = 0
-        if kind == FORESIGHT:
+        if kind == LOOKAHEAD:
             survey(board, own[row], mask[row], codes)
         elif not by_move:
             look(board, own[row], mask[row], kind, absolute, codes[0])

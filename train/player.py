@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from selfplay.board import Board
 from selfplay.errors import InputError, quoted
+from selfplay.game.board import Board
+from selfplay.game.position import Position
 from selfplay.players import HOW, Decision, refuse_if_over
-from selfplay.position import Position
-from selfplay.specs import Ask, Kind
-from storage.place import Place
-from train.model import BASE, Model
-from train.why import Why
+from selfplay.registry import Ask, Kind
+from selfplay.storage.location import Location
+from selfplay.train.explanation import Explanation
+from selfplay.train.model import BASE, Model
 
 
 @lru_cache(maxsize=8)
@@ -35,7 +35,7 @@ class TreeOptions:
     """Of the model that is meant; that of the file, if not given."""
 
     def __post_init__(self) -> None:
-        Place.of_file(self.model)  # understood, not opened
+        Location.of_file(self.model)  # understood, not opened
 
 
 class TreePlayer:
@@ -67,7 +67,7 @@ class TreePlayer:
         equals = [column for column in self._order if scores[column] == best]
         move = equals[0] if len(equals) == 1 else _soonest(position, equals)
         shares = tuple(None if score < 0 else score for score in scores)
-        why = Why(self.model, position, move, shares, int(nodes[0, move]))
+        why = Explanation(self.model, position, move, shares, int(nodes[0, move]))
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
 
 

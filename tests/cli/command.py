@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pexpect
 
-ROOT = Path(__file__).parent.parent.parent
-SELFPLAY = [sys.executable, "-m", "cli"]
+from tests import ROOT
+
+SELFPLAY = [sys.executable, "-m", "selfplay"]
 
 
 def run(

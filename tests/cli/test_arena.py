@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from storage.dataset import Dataset
+from selfplay.storage.dataset import Dataset
 from tests.cli.command import json_lines, run, terminal
 
 FAST = ["--games=4", "--workers=0", "--seed=1"]
@@ -39,7 +39,7 @@ def test_a_tournament_as_tables_with_a_drawing_and_a_run(tmp_path: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "4 games: 7x6 connect 4, openings 0, seed 1"
-    assert "19 of 20 times" in lines[2]
+    assert "95 % conf." in lines[2]
     (pair,) = (line for line in lines if line.startswith("centre - minimax:2"))
     assert pair.split()[-2] == "2"  # of four games: nothing in them is left to chance
     assert "games that repeat others are no new evidence" in done.stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from cli.main import app
+from selfplay.cli.main import app
 from tests.cli.command import ROOT, SELFPLAY, json_lines, run
 
 COMMANDS = [str(command.name) for command in app.registered_commands] + [
@@ -26,7 +26,7 @@ COMMANDS = [str(command.name) for command in app.registered_commands] + [
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import sys\n"
-        "from cli import main\n"
+        "from selfplay.cli import main\n"
         f"sys.argv[1:] = {arguments!r}\n"
         "try:\n    main()\n"
         "finally:\n"

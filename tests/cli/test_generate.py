@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.durations import duration, parse_duration
-from cli.run_progress import Lines, words
+from selfplay.cli.durations import duration, parse_duration
+from selfplay.cli.run_progress import Lines, words
 from selfplay.errors import InputError
-from storage.dataset import Dataset
+from selfplay.storage.dataset import Dataset
+from selfplay.workers.generation.generate import Progress
 from tests.cli.command import ROOT, SELFPLAY, json_lines, run
-from workers.generation import Progress
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 SMALL = ["--games=20", "--shard-games=10", "--teacher=mcts:100", "--seed=1", "--workers=0"]
@@ -66,9 +66,9 @@ def test_when_the_time_is_up_it_ends_in_order(tmp_path: Path) -> None:
 def test_the_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     words = ["run", "--games=100", "--shard-games=100", "--teacher=mcts:1000000", "--workers=0"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "generate", *words],
+        [sys.executable, "-m", "selfplay", "generate", *words],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
         text=True,
     )

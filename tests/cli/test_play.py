@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.sitting.game import Game, Seat
-from cli.sitting.portrait import portrait
-from cli.sitting.records import keep, kept_in, line_of
-from selfplay.board import Board
+from selfplay.cli.board.game import Game, Seat
+from selfplay.cli.board.portrait import portrait
+from selfplay.cli.board.records import keep, kept_in, line_of
 from selfplay.errors import InputError
-from selfplay.position import Position
-from storage.dataset import Dataset
-from storage.verify import verify
+from selfplay.game.board import Board
+from selfplay.game.position import Position
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.verify import verify
 from tests.cli.command import ROOT, SELFPLAY, run, terminal
 
 TREE = f"tree:{ROOT / 'examples' / 'tree'}"
@@ -124,10 +124,11 @@ def test_taking_back_leads_to_where_a_person_chose() -> None:
 
 def test_a_tree_needs_no_search() -> None:
     code = (
-        "import sys\nfrom cli import main\n"
+        "import sys\nfrom selfplay.cli import main\n"
         f"sys.argv[1:] = ['play', '--o', '{TREE}']\n"
         "try:\n    main()\nfinally:\n"
-        "    found = {'selfplay.uct', 'selfplay.exact', 'selfplay.alphabeta', 'ray', 'pandas'}\n"
+        "    kernels = {f'selfplay.{room}.kernel' for room in ('mcts', 'solver', 'minimax')}\n"
+        "    found = kernels | {'ray', 'pandas'}\n"
         "    print(sorted(found & set(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run(

@@ -62,8 +62,8 @@ READERS_OF_MODELS = (
     "arena tree:model random --games 2 --workers 0",
 )
 IMPROVE = (
-    "improve better --rounds 1 --games 2 --judge random --judge-games 2 --workers 0 "
-    "--opening 30 --rival greedy --min-samples-leaf 2"
+    "improve better --rounds 1 --games 2 --benchmark random --benchmark-games 2 --workers 0 "
+    "--opening 30 --opponent greedy --min-samples-leaf 2"
 )
 TARGETS = (
     Target("run/run.json", (mutants.of_json, mutants.of_json, mutants.of_bytes), READERS_OF_RUNS),
@@ -78,9 +78,9 @@ TARGETS = (
     ),
     Target("games.txt", (mutants.of_lines, mutants.of_bytes), ("play --replay games.txt",)),
     Target(
-        "run/openings.txt",
+        "openings.txt",
         (mutants.of_lines, mutants.of_bytes),
-        ("openings file:run/openings.txt --games 3",),
+        ("openings file:openings.txt --games 3",),
     ),
     Target(
         "book.npz",
@@ -111,7 +111,7 @@ def make_template(folder: Path) -> None:
 
     for words in (
         f"generate run --games 6 --shard-games 3 --teacher perfect:scores=off --explorer mcts:30 "
-        f"--rival mcts:20 --opening file:{ROOT}/tests/openings.txt --workers 0",
+        f"--opponent mcts:20 --opening file:{ROOT}/tests/openings.txt --workers 0",
         "generate other --games 2 --shard-games 2 --teacher mcts:30 --workers 0",
         "train other --out model --min-samples-leaf 5",
         "dataset export other --out table.csv",
@@ -121,7 +121,8 @@ def make_template(folder: Path) -> None:
         done = run(*words.split(), cwd=folder)
         if done.returncode:
             raise SystemExit(f"{words}: {done.stderr}")
-    shutil.copy(ROOT / "selfplay/books/7x6-4.npz", folder / "book.npz")
+    shutil.copy(ROOT / "selfplay/solver/books/7x6-4.npz", folder / "book.npz")
+    shutil.copy(ROOT / "tests/openings.txt", folder / "openings.txt")
     (folder / "games.txt").write_text(
         "11213\thuman\tmcts:20\tX wins\t5x4 connect 4\n# again\n1234\ta\tb\t\t5x4 connect 4\n"
     )
@@ -188,7 +189,7 @@ def _run(words: list[str], folder: Path) -> None:
     sys.argv = ["selfplay", *words]
     code = 99
     try:
-        from cli.main import run
+        from selfplay.cli.main import run
 
         run()
     except SystemExit as end:
@@ -225,7 +226,7 @@ def warm_up(template: Path) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
         sys.argv = ["selfplay", *command.split()]
         try:
-            from cli.main import run
+            from selfplay.cli.main import run
 
             run()
         except SystemExit:

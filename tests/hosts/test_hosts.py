@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from storage.dataset import Dataset
-from storage.place import Place
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.location import Location
+from tests import ROOT
 from tests.hosts.hosts import Host, Network, network, obstacle
-from tests.workers.test_generation import OPTIONS, made
+from tests.workers.generation.test_generate import OPTIONS, made
 
-ROOT = Path(__file__).parents[2]
 RUN = "s3://runs/run"
 SHARDS = 200
 # Long enough for hosts to be lost in the midst of it.
@@ -89,7 +89,7 @@ def test_a_killed_host_and_one_that_is_cut_off_change_nothing(
     ]
     options = {**LONG, "address": cluster.address, "workers": len(cluster.workers)}
     driver = cluster.head.start(
-        *[sys.executable, "-m", "cli", "generate", RUN, "--json"],
+        *[sys.executable, "-m", "selfplay", "generate", RUN, "--json"],
         *[f"--{name.replace('_', '-')}={value}" for name, value in options.items()],
         stdout=subprocess.PIPE,
     )
@@ -106,9 +106,9 @@ def test_a_killed_host_and_one_that_is_cut_off_change_nothing(
     assert misfortunes == []
     assert progress[-1]["retries"] == 1  # for the one; nobody has noticed that the other is gone
 
-    here = Place(str(tmp_path / "here"))
+    here = Location(str(tmp_path / "here"))
     made(here, **LONG)
-    dataset = [sys.executable, "-m", "cli", "dataset"]
+    dataset = [sys.executable, "-m", "selfplay", "dataset"]
     cluster.head.run(*dataset, "verify", RUN)
     found = json.loads(cluster.head.run(*dataset, "info", RUN, "--json"))
     assert (found["shards"], found["missing_shards"], found["strays"]) == (SHARDS, 0, [])

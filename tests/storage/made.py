@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from selfplay.match import match
-from selfplay.openings import parse_openings
-from selfplay.specs import PlayerSpec
-from storage.dataset import Dataset, write
-from storage.description import Description
-from storage.labelling import rows_of_game
-from storage.place import Place
-from storage.rows import Rows
-from storage.spec import Spec
-from workers.engine import engine_digest
+from selfplay.game.match import match
+from selfplay.game.openings import parse_openings
+from selfplay.registry import PlayerSpec
+from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.labelling import rows_of_game
+from selfplay.storage.location import Location
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.rows import Rows
+from selfplay.storage.spec import Spec
+from selfplay.workers.generation.engine import engine_digest
 
 SPEC = Spec(games=20, shard_games=5, teacher="mcts:200", opening="4-20", seed=3).resolved()
 
@@ -36,7 +36,7 @@ def rows_of(spec: Spec, game: int) -> Rows:
 
 
 def games_of(spec: Spec, shard: int) -> range:
-    return Description.of_spec(spec).games_of(shard)
+    return Manifest.of_spec(spec).games_of(shard)
 
 
 def shard_of(spec: Spec, shard: int) -> Rows:
@@ -44,8 +44,8 @@ def shard_of(spec: Spec, shard: int) -> Rows:
 
 
 def make_run(where: Path | str, spec: Spec = SPEC, shards: range | None = None) -> Dataset:
-    place = Place(str(where))
-    description = Description.of_spec(spec, engine_digest(spec))
+    place = Location(str(where))
+    description = Manifest.of_spec(spec, engine_digest(spec))
     description.write(place)
     for shard in range(description.shards) if shards is None else shards:
         write(place, description, shard, shard_of(spec, shard))

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from selfplay.errors import InputError
-from storage.dataset import Dataset, name_of, write
-from storage.description import Description
-from storage.place import Place
-from storage.verify import set_aside, verify
+from selfplay.storage.dataset import Dataset, name_of, write
+from selfplay.storage.location import Location
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.verify import set_aside, verify
 from tests.object_store import Store
 from tests.storage.made import SPEC, make_run, shard_of
 
@@ -72,7 +72,7 @@ def test_a_server_that_is_busy_now_and_then_is_asked_again(store: Store) -> None
 def test_what_people_get_wrong_is_told_in_a_line(store: Store, fault: str, message: str) -> None:
     store.fail = lambda verb, path, number: fault
     with pytest.raises(InputError, match=message) as caught:
-        Description.of_spec(SPEC).write(Place(store.uri))
+        Manifest.of_spec(SPEC).write(Location(store.uri))
     assert "\n" not in str(caught.value)
 
 
@@ -88,4 +88,4 @@ def test_bad_shards_are_set_aside_there_too(store: Store) -> None:
 def test_nothing_there_is_no_run(store: Store) -> None:
     with pytest.raises(InputError, match="there is no run at s3://"):
         Dataset(store.uri)
-    assert Place(store.uri).files("shards") == {}
+    assert Location(store.uri).files("shards") == {}

@@ -8,24 +8,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from storage.dataset import Dataset
-from storage.merge import merge
-from storage.place import Place
-from storage.rows import Rows
-from storage.statistics import statistics
-from storage.verify import faults, verify
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.location import Location
+from selfplay.storage.merge import merge
+from selfplay.storage.rows import Rows
+from selfplay.storage.statistics import statistics
+from selfplay.storage.verify import faults, verify
+from selfplay.workers.executors.local import LocalExecutor
+from selfplay.workers.generation.games import GameMaker
+from selfplay.workers.generation.generate import generate
+from selfplay.workers.generation.plan import plan
 from tests.cli.command import run
-from workers.games import GameMaker
-from workers.generation import generate
-from workers.here import Here
-from workers.plan import plan
 
 OPTIONS = {
     "games": 60,
     "shard_games": 20,
     "teacher": "mcts:50",
     "explorer": "random",
-    "rival": "mcts:50",
+    "opponent": "mcts:50",
     "opening": "0-30",
     "seed": 5,
 }
@@ -33,10 +33,10 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    place = Place(str(tmp_path_factory.mktemp("opponents")))
+    place = Location(str(tmp_path_factory.mktemp("opponents")))
     what = plan(place, OPTIONS)
     what.begin()
-    *_, progress = generate(what, Here(), lambda: False)
+    *_, progress = generate(what, LocalExecutor(), lambda: False)
     assert progress.is_complete
     return Dataset(place)
 
@@ -98,7 +98,7 @@ class _Remembered:
     """The openings of a run."""
 
     def __init__(self, dataset: Dataset) -> None:
-        from storage.openings import openings_of
+        from selfplay.storage.openings import openings_of
 
         assert dataset.spec is not None
         self._openings = openings_of(dataset.place, dataset.spec)
@@ -111,7 +111,7 @@ class _Remembered:
 
 
 def test_merged_they_are_still_right(made: Dataset, tmp_path: Path) -> None:
-    merged = merge([made, made], Place(str(tmp_path / "merged")))
+    merged = merge([made, made], Location(str(tmp_path / "merged")))
     assert list(verify(merged)) == []
     assert merged.games == 60 - statistics(made).games_without_rows
 
@@ -121,9 +121,9 @@ def test_every_command_reads_a_run_without_any_row(tmp_path: Path) -> None:
     options = {**OPTIONS, "opening": f"file:{tmp_path}/book", "games": 1, "shard_games": 1}
     # The second player is to lose: the opponent is second in game 0, and to move.
     (tmp_path / "book").write_text("1212327\n")
-    what = plan(Place(str(tmp_path / "run")), options)
+    what = plan(Location(str(tmp_path / "run")), options)
     what.begin()
-    list(generate(what, Here(), lambda: False))
+    list(generate(what, LocalExecutor(), lambda: False))
     dataset = Dataset(str(tmp_path / "run"))
     if dataset.positions:
         pytest.fail("the opponent was expected to win at once")

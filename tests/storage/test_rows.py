@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfplay.board import Board
-from storage.rows import NO_RESULT, VALUE_STEPS, Rows, rounded, schema
+from selfplay.game.board import Board
+from selfplay.storage.rows import NO_RESULT, VALUE_STEPS, Rows, rounded, schema
 from tests.storage.made import SPEC, shard_of
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from selfplay.errors import InputError
-from storage.spec import Spec, read_options
+from selfplay.storage.spec import Spec, read_options
 
 
 def test_a_spec_says_all_that_decides_and_nothing_else() -> None:
@@ -50,7 +50,7 @@ def test_the_clock_is_admitted() -> None:
     assert Spec().is_repeatable
     assert not Spec(teacher="mcts:seconds=0.1").is_repeatable
     assert not Spec(explorer="minimax:seconds=0.1").is_repeatable
-    assert not Spec(rival="mcts:seconds=0.1").is_repeatable
+    assert not Spec(opponent="mcts:seconds=0.1").is_repeatable
 
 
 def test_a_spec_from_a_file(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_spec_from_a_file(tmp_path: Path) -> None:
         ({"temperature": 1.0}, "go together"),
         ({"temperature": 1.0, "temperature_plies": 4, "explorer": "greedy"}, "only an mcts"),
         ({"opening": "0-50"}, "leaves no game"),
-        ({"rival": "random", "mode": "positions"}, "has no part in mode=positions"),
+        ({"opponent": "random", "mode": "positions"}, "has no part in mode=positions"),
         ({"teacher": "tree:s3://KEY:hunter2@b/x"}, "holds a key"),
         ({"opening": "\x1b[2J"}, "has control characters"),
         ({"board": "3x3"}, "4 to 16"),

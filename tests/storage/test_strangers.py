@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from selfplay.errors import InputError, printable, quoted
-from storage.dataset import Dataset, name_of
-from storage.description import Description
-from storage.place import Place
-from storage.verify import verify
+from selfplay.storage.dataset import Dataset, name_of
+from selfplay.storage.location import Location
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.verify import verify
 from tests.cli.command import ROOT, run
 from tests.storage.made import SPEC, make_run
 
@@ -150,7 +150,7 @@ URIS = (
 
 @pytest.mark.parametrize("uri", URIS)
 def test_keys_in_a_uri_are_refused_and_never_shown(uri: str, tmp_path: Path) -> None:
-    for act in (Place, Place.of_file):
+    for act in (Location, Location.of_file):
         with pytest.raises(InputError, match="holds a key") as caught:
             act(uri)  # type: ignore[operator]
         assert not SECRETS & set(re.split(r"\W", str(caught.value)))
@@ -162,9 +162,9 @@ def test_keys_in_a_uri_are_refused_and_never_shown(uri: str, tmp_path: Path) -> 
 def test_no_message_quotes_a_key() -> None:
     for uri in URIS[:5]:
         assert not SECRETS & set(re.split(r"\W", quoted(f"tree:{uri}", 300)))
-    assert Place("s3://bucket/user@host/run?region=x").path == "bucket/user@host/run"
+    assert Location("s3://bucket/user@host/run?region=x").path == "bucket/user@host/run"
     assert quoted("s3://bucket/user@host/run", 100) == "'s3://bucket/user@host/run'"
-    assert Place("gs://anonymous@bucket/run").uri == "gs://anonymous@bucket/run"
+    assert Location("gs://anonymous@bucket/run").uri == "gs://anonymous@bucket/run"
 
 
 def test_what_files_say_does_not_steer_a_terminal(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def forged(tmp_path: Path, change: Any) -> Path:
     path = tmp_path / name_of(0)
     table = pq.read_table(path)
     pq.write_table(change(table), path)
-    assert dataset.description == Description.read(dataset.place)
+    assert dataset.description == Manifest.read(dataset.place)
     return path
 
 

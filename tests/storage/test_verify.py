@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from selfplay.board import Board
-from selfplay.openings import RandomPlies
-from selfplay.position import Position
-from storage.dataset import Dataset, name_of, write
-from storage.place import Place
-from storage.rows import NO_MOVE, Rows
-from storage.shard import decode
-from storage.spec import Spec
-from storage.verify import _has_line, faults, verify
+from selfplay.game.board import Board
+from selfplay.game.openings import RandomPlies
+from selfplay.game.position import Position
+from selfplay.storage.dataset import Dataset, name_of, write
+from selfplay.storage.location import Location
+from selfplay.storage.rows import NO_MOVE, Rows
+from selfplay.storage.shard import decode
+from selfplay.storage.spec import Spec
+from selfplay.storage.verify import _has_line, faults, verify
 from tests.storage.made import SPEC, games_of, make_run, shard_of
 
 
@@ -138,7 +138,7 @@ def test_files_that_are_not_right_are_named(tmp_path: Path) -> None:
 def test_every_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
     spec = Spec(games=2, shard_games=2, teacher="mcts:100", opening="12", seed=5)
     dataset = make_run(tmp_path, spec)
-    place = Place(str(tmp_path))
+    place = Location(str(tmp_path))
     data = place.read(name_of(0))
     fingerprint = decode(data, Board())[1].fingerprint()
     path = tmp_path / name_of(0)

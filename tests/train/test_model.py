@@ -17,40 +17,40 @@ from typing import Any
 import numpy as np
 import pytest
 
-from selfplay.board import Board
 from selfplay.errors import InputError
-from selfplay.position import Position
-from selfplay.specs import PlayerSpec
-from storage.dataset import Dataset
+from selfplay.game.board import Board
+from selfplay.game.position import Position
+from selfplay.registry import PlayerSpec
+from selfplay.storage.dataset import Dataset
+from selfplay.train.explanation import wording_of
+from selfplay.train.features.lookahead import points_of
+from selfplay.train.model import Model, ready_to_write
+from selfplay.train.player import TreePlayer
+from selfplay.train.trainer import TrainingConfig, train_model
+from selfplay.train.training_set import training_set_of
+from selfplay.train.tree.exports import conclusion
+from selfplay.train.tree.tree import LEAF
+from tests import ROOT
 from tests.object_store import Store
 from tests.storage.made import make_run
-from train.export import conclusion
-from train.fitting import Recipe, train
-from train.lessons import lessons_of
-from train.model import Model, ready_to_write
-from train.player import TreePlayer
-from train.sights import points_of
-from train.tree import LEAF
-from train.why import wording_of
 
-ROOT = Path(__file__).parent.parent.parent
 TINY = str(ROOT / "examples" / "tiny")
 RECIPES = {
-    "candidate": Recipe(),
-    "move": Recipe(features="tactics"),
-    "canonical": Recipe(mirror="canonical"),
-    "tactics": Recipe(target="move", mirror="canonical"),
-    "cells": Recipe(target="move", features="cells", perspective="absolute", mirror="off"),
-    "multiway": Recipe(target="move", features="cells", split="multiway"),
-    "equals": Recipe(target="move", features="cells", split="equals"),
-    "smoothed": Recipe(smoothing=30, min_samples_leaf=3),
-    "pruned": Recipe(prune=0.3, max_leaves=12),
+    "candidate": TrainingConfig(),
+    "move": TrainingConfig(features="tactics"),
+    "canonical": TrainingConfig(mirror="canonical"),
+    "tactics": TrainingConfig(target="move", mirror="canonical"),
+    "cells": TrainingConfig(target="move", features="cells", perspective="absolute", mirror="off"),
+    "multiway": TrainingConfig(target="move", features="cells", split="multiway"),
+    "equals": TrainingConfig(target="move", features="cells", split="equals"),
+    "smoothed": TrainingConfig(smoothing=30, min_samples_leaf=3),
+    "pruned": TrainingConfig(prune=0.3, max_leaves=12),
 }
 
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, Model]:
-    return {name: train([Dataset(TINY)], recipe)[0] for name, recipe in RECIPES.items()}
+    return {name: train_model([Dataset(TINY)], recipe)[0] for name, recipe in RECIPES.items()}
 
 
 def some_positions() -> tuple[Any, Any]:
@@ -103,7 +103,7 @@ def test_what_is_told_of_a_tree_is_what_it_plays_by(models: dict[str, Model]) ->
 
 def test_the_same_rows_give_the_same_model(models: dict[str, Model]) -> None:
     for threads in (1, 3):
-        again, _ = train([Dataset(TINY)], RECIPES["candidate"], threads=threads)
+        again, _ = train_model([Dataset(TINY)], RECIPES["candidate"], threads=threads)
         assert again.fingerprint == models["candidate"].fingerprint
     assert len({model.fingerprint for model in models.values()}) == len(models)
 
@@ -191,7 +191,7 @@ def test_reading_takes_little_memory_whatever_the_file_says(
     (tmp_path / "bomb").write_bytes(forged(models["candidate"], bytes(500_000_000)))
     code = (
         "import resource, sys\n"
-        "from train.model import Model\n"
+        "from selfplay.train.model import Model\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n    Model.load(sys.argv[1])\nexcept ValueError as error:\n    print(error)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
@@ -288,12 +288,14 @@ def test_a_tree_can_explore_for_a_run(tmp_path: Path, models: dict[str, Model]) 
     models["candidate"].save(path)
     code = (
         "import sys\n"
-        "from storage.place import Place\nfrom workers.plan import plan\n"
-        "from workers.generation import generate\nfrom workers.here import Here\n"
-        "what = plan(Place(sys.argv[1]), {'games': 3, 'teacher': 'mcts:50',\n"
+        "from selfplay.storage.location import Location\n"
+        "from selfplay.workers.executors.local import LocalExecutor\n"
+        "from selfplay.workers.generation.generate import generate\n"
+        "from selfplay.workers.generation.plan import plan\n"
+        "what = plan(Location(sys.argv[1]), {'games': 3, 'teacher': 'mcts:50',\n"
         "    'explorer': 'tree:' + sys.argv[2]})\n"
         "what.begin()\n"
-        "*_, last = generate(what, Here(), lambda: False)\n"
+        "*_, last = generate(what, LocalExecutor(), lambda: False)\n"
         "assert last.is_complete, last.failed\n"
     )
     run = str(tmp_path / "run")
@@ -337,6 +339,6 @@ def test_points_are_told_by_what_they_are_made_of(models: dict[str, Model]) -> N
 
 def test_positions_of_other_runs_join(tmp_path: Path, models: dict[str, Model]) -> None:
     other = make_run(tmp_path / "other")
-    model, report = train([Dataset(TINY), other], Recipe())
-    assert report.rows == len(lessons_of([Dataset(TINY), other]))
+    model, report = train_model([Dataset(TINY), other], TrainingConfig())
+    assert report.rows == len(training_set_of([Dataset(TINY), other]))
     assert len(model.provenance["runs"]) == 2

@@ -1,5 +1,0 @@
-"""`python -m cli` is `selfplay`."""
-
-from cli import main
-
-main()

@@ -1,0 +1,1 @@
+"""The game in the terminal: the board, its keys, menus and saved games."""

@@ -1,0 +1,270 @@
+"""`selfplay arena`: a tournament of players."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from selfplay.cli.durations import duration
+from selfplay.cli.endings import StoppedError
+from selfplay.cli.executors import executor_of, refuse_both
+from selfplay.cli.options import Address, BoardSize, Connect, Json, Seed, Workers
+from selfplay.errors import InputError
+from selfplay.game.board import Board
+from selfplay.workers.executors.interface import JobError
+
+if TYPE_CHECKING:
+    from selfplay.storage.location import Location
+    from selfplay.workers.executors.interface import Executor
+    from selfplay.workers.executors.stopping import Stop
+    from selfplay.workers.tournament.standings import Standings
+    from selfplay.workers.tournament.tournament import Progress, Tournament
+
+_LOOK_APART = 0.5
+_STOPPING = "finishing the games in work; Ctrl-C once more ends at once"
+
+
+def arena(
+    players: Annotated[
+        list[str], typer.Argument(metavar="PLAYER...", help="Two or more: mcts, greedy.")
+    ],
+    games: Annotated[
+        int, typer.Option("--games", help="Of each pair, half of them with either side first.")
+    ] = 200,
+    opening: Annotated[
+        str, typer.Option("--opening", help="Where games begin: 0-8, sensible:0-8, all:4, file:F.")
+    ] = "0-8",
+    board: BoardSize = "7x6",
+    connect: Connect = 4,
+    seed: Seed = 0,
+    move_seconds: Annotated[
+        float | None,
+        typer.Option("--move-seconds", metavar="S", help="Who takes longer forfeits the game."),
+    ] = None,
+    workers: Workers = None,
+    address: Address = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the ratings: .svg, .png or .pdf."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="RUN", help="Keep the games as a new run.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """A tournament: every pair of players plays every opening twice, with sides swapped.
+
+    The same seed gives the same games, whatever the number of workers. A player that fails, or
+    takes too long, forfeits the game. Ctrl-C shows what was played so far.
+
+    Example: selfplay arena mcts:200 greedy random --games 10 --workers 0
+    """
+    from selfplay.cli.players import announce_compilation
+    from selfplay.cli.plots import draw_ratings, refuse_what_cannot_be_drawn
+    from selfplay.game.openings import parse_openings
+    from selfplay.workers.executors.stopping import Stop
+    from selfplay.workers.tournament.standings import standings
+    from selfplay.workers.tournament.tournament import Tournament
+
+    geometry = Board.parse(board, connect)
+    refuse_both(workers, address)
+    if plot is not None:
+        refuse_what_cannot_be_drawn(plot)
+    place = None if out is None else _new_place(out)
+    openings = parse_openings(opening, geometry)
+    tournament = Tournament.of(
+        players, geometry, openings, games, seed, move_seconds, keeps_rows=place is not None
+    )
+    announce_compilation(geometry)
+    tournament.build()
+    stop = Stop()
+    ending = _carry_out(tournament, executor_of(workers, address), stop)
+    title = f"{geometry}, openings {opening}, seed {seed}"
+    kept = ""
+    if ending.progress.games:
+        found = standings(tournament, ending.progress.results)
+        _tell(tournament, found, title, as_json=as_json)
+        if place and _keep(tournament, ending.progress, opening, place, as_json=as_json):
+            kept = f"; they are kept in {place}"
+        if plot is not None:
+            draw_ratings(found.players, plot)
+    _conclude(ending, stop, kept)
+
+
+def _new_place(out: str) -> Location:
+    from selfplay.storage.location import Location
+    from selfplay.storage.recorded import refuse_if_taken
+
+    place = Location(out)
+    refuse_if_taken(place)
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How far a tournament came, and what was in its way."""
+
+    progress: Progress
+    error: Exception | None = None
+
+
+def _carry_out(tournament: Tournament, executor: Executor, stop: Stop) -> Ending:
+    from selfplay.workers.tournament.tournament import Progress, play
+
+    progress = Progress(tournament.games)
+    try:
+        with looking_on(tournament) as tell, executor.start(), stop.listening(tell.stopping):
+            for progress in play(tournament, executor, stop):
+                tell.show(progress)
+    except KeyboardInterrupt:
+        stop.is_interrupted = True
+    except (JobError, InputError) as error:
+        return Ending(progress, error)
+    return Ending(progress)
+
+
+class Nobody:
+    """Looks on where there is no terminal."""
+
+    def show(self, progress: Progress) -> None:
+        """Nothing is told before the end."""
+
+    def stopping(self) -> None:
+        print(_STOPPING, file=sys.stderr, flush=True)
+
+
+class Spectator(Nobody):
+    """Sees the table as it grows."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._tournament = tournament
+        self._next = 0.0
+        self.live = Live(
+            console=Console(stderr=True, highlight=False),
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+        )
+
+    def show(self, progress: Progress) -> None:
+        from rich.console import Group
+        from rich.text import Text
+
+        from selfplay.cli.standings import players_table
+        from selfplay.workers.tournament.standings import standings
+
+        start = time.monotonic()
+        if progress.games and start < self._next:
+            return
+        line = Text(", ".join(_so_far(progress)))
+        if progress.games:
+            found = standings(self._tournament, progress.results)
+            self.live.update(Group(players_table(found), line), refresh=True)
+        else:
+            self.live.update(line, refresh=True)
+        # Of a long tournament the table takes its time: it shall not take it from the games.
+        taken = time.monotonic() - start
+        self._next = start + max(_LOOK_APART, 10 * taken)
+
+    def stopping(self) -> None:
+        self.live.console.print(_STOPPING)
+
+
+def _so_far(progress: Progress) -> Iterator[str]:
+    yield f"{progress.games:,} of {progress.games_total:,} games"
+    many = "1 worker" if progress.workers == 1 else f"{progress.workers} workers"
+    yield many if progress.workers else "workers are starting"
+    if progress.failed:
+        yield f"{len(progress.failed)} failed"
+    if progress.seconds_left is not None:
+        yield f"{duration(progress.seconds_left)} to go"
+
+
+@contextmanager
+def looking_on(tournament: Tournament) -> Iterator[Nobody]:
+    """Whoever is looking sees the table."""
+    if not sys.stderr.isatty():
+        yield Nobody()
+        return
+    spectator = Spectator(tournament)
+    with spectator.live:
+        yield spectator
+
+
+def _tell(tournament: Tournament, found: Standings, title: str, *, as_json: bool) -> None:
+    from selfplay.cli.standings import as_record
+
+    if as_json:
+        print(json.dumps(as_record(tournament, found)), flush=True)
+    else:
+        _show(tournament, found, title)
+
+
+def _show(tournament: Tournament, found: Standings, title: str) -> None:
+    from selfplay.cli.drawing import console
+    from selfplay.cli.standings import pairs_table, players_table, remarks
+
+    out = console()
+    out.print(f"{found.games:,} games: {title}\n")
+    out.print(players_table(found))
+    out.print()
+    out.print(pairs_table(found))
+    out.print()
+    for remark in remarks(tournament, found):
+        out.print(remark, markup=False)
+
+
+def _keep(
+    tournament: Tournament, progress: Progress, opening: str, place: Location, *, as_json: bool
+) -> bool:
+    """Put the games in their place, as far as any move was made in them."""
+    from selfplay.storage.recorded import keep_games
+
+    results = sorted(progress.results, key=lambda result: result.game)
+    games = [result.rows for result in results if result.rows is not None]
+    if not games:
+        return False
+    source: dict[str, Any] = {
+        "arena": {
+            "players": tournament.identities,
+            "opening": opening,
+            "seed": tournament.seed,
+            "games_per_pair": 2 * len(tournament.openings),
+            "move_seconds": tournament.move_seconds,
+            "repeatable": tournament.is_repeatable,
+        }
+    }
+    dataset = keep_games(games, tournament.board, place, source)
+    if not as_json:
+        print(f"{place}: {dataset.games:,} games, {dataset.positions:,} positions", flush=True)
+    return True
+
+
+def _conclude(ending: Ending, stop: Stop, kept: str) -> None:
+    """Say how it ended, if not as it should."""
+    progress = ending.progress
+    played = f"{progress.games:,} of {progress.games_total:,} games were played{kept}"
+    if progress.is_complete:
+        return
+    if stop.is_interrupted:
+        raise StoppedError(f"stopped: {played}")
+    if ending.error is not None:
+        raise type(ending.error)(
+            f"{ending.error}; {played}" if progress.games else str(ending.error)
+        )
+    for failure in progress.failed:
+        print(failure.reason, file=sys.stderr)
+        if failure.traceback and "--debug" in sys.argv[1:2]:
+            print(failure.traceback, file=sys.stderr)
+    raise JobError(played)

@@ -1,1 +1,0 @@
-"""People and players at a board: the game, what they may ask, and two ways of showing it."""

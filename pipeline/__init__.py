@@ -1,0 +1,1 @@
+"""Where generating and training meet: rounds of improvement."""

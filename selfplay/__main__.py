@@ -1,0 +1,5 @@
+"""`python -m selfplay` is the command."""
+
+from selfplay.cli import main
+
+main()

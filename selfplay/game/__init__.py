@@ -1,0 +1,1 @@
+"""The game: boards, positions, openings, every position ply by ply, and matches."""

@@ -1,0 +1,71 @@
+"""All positions of a board, ply by ply: as sets of integers, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from selfplay.errors import InputError
+from selfplay.game.board import Board, has_line, mirrored, next_cells, position_key
+from selfplay.game.position import Position
+
+MAX_POSITIONS = 1_000_000
+
+Array = np.ndarray[Any, Any]
+
+
+def plies(board: Board, *, canonical: bool = False) -> Iterator[tuple[Array, Array]]:
+    """For 0, 1, 2 … stones: the own stones and all stones of every distinct position.
+
+    With `canonical` one stands for itself and its mirror image. The functions of `board.py`
+    work on whole arrays; boards beyond a machine word take arrays of Python's integers.
+    """
+    number = np.uint64 if board.fits_word else object
+    own, mask = np.zeros(1, number), np.zeros(1, number)
+    while len(own):
+        yield own, mask
+        going_on = _going_on(board, own, mask)
+        own, mask = own[going_on], mask[going_on]
+        after: list[tuple[Array, Array]] = []
+        for column in range(board.columns):
+            cells = ((1 << board.rows) - 1) << (column * board.stride)
+            stone = next_cells(board, mask) & cells
+            has_room = stone != 0
+            after.append(((own ^ mask)[has_room], (mask | stone)[has_room]))
+        own = np.concatenate([o for o, _ in after])
+        mask = np.concatenate([m for _, m in after])
+        keys = position_key(board, own, mask)
+        if canonical:
+            keys = np.minimum(
+                keys, position_key(board, mirrored(board, own), mirrored(board, mask))
+            )
+        _, first = np.unique(keys, return_index=True)
+        own, mask = own[first], mask[first]
+
+
+def positions_after(
+    board: Board, ply: int, *, canonical: bool = False, unfinished: bool = False
+) -> Sequence[Position]:
+    """All distinct positions with so many stones, in the order of their keys.
+
+    Refused where there are too many to hold.
+    """
+    for stones, (own, mask) in enumerate(plies(board, canonical=canonical)):
+        # Two moves lead to the same position about as often as not.
+        if stones < ply and len(own) * board.columns > 2 * MAX_POSITIONS:
+            raise InputError(
+                f"with {ply} stones there are too many positions on a {board.size} board to "
+                f"list: already {len(own):,} with {stones}"
+            )
+        if stones == ply:
+            if unfinished:
+                going_on = _going_on(board, own, mask)
+                own, mask = own[going_on], mask[going_on]
+            return [Position(board, int(o), int(m), None) for o, m in zip(own, mask, strict=True)]
+    return []
+
+
+def _going_on(board: Board, own: Array, mask: Array) -> Array:
+    return np.asarray((has_line(board, own ^ mask) == 0) & (mask != board.full), bool)

@@ -1,0 +1,1 @@
+"""Compiled code that all searches share: the compiler's seam, board states, rollouts."""

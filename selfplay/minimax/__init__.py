@@ -1,0 +1,1 @@
+"""Minimax with alpha-beta pruning: the kernel, the heuristics, and the players."""

@@ -1,0 +1,1 @@
+"""Perfect play: the exact kernel, the solver, the opening book, and game review."""

@@ -1,0 +1,188 @@
+"""What `run.json` says: what a run is, where it comes from, and what it was made with."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version as version_of
+from typing import Any
+
+from selfplay.errors import InputError, quoted, without_keys
+from selfplay.game.board import Board
+from selfplay.machine import usable_cores
+from selfplay.storage.location import Location
+from selfplay.storage.rows import SCHEMA_VERSION
+from selfplay.storage.spec import MOST_GAMES, MOST_SHARDS, Spec
+
+NAME = "run.json"
+_MOST_BYTES = 1 << 20
+_DIGEST = re.compile("[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A run that was generated has a spec; one that was imported, merged or played has a source."""
+
+    identity: str
+    """What all its shards carry: the hash of the spec, or of what stands for one."""
+    board: Board
+    games: int
+    shard_games: int
+    spec: Spec | None = None
+    source: Mapping[str, Any] | None = None
+    made_with: Mapping[str, Any] = field(default_factory=dict)
+    engine: str | None = None
+    """A digest of the code that makes the rows of the spec."""
+    is_repeatable: bool = True
+    """Whether the same spec gives the same rows: not with players that go by the clock."""
+    schema_version: int = SCHEMA_VERSION
+
+    @classmethod
+    def of_spec(cls, spec: Spec, engine: str | None = None) -> Manifest:
+        spec = spec.resolved()
+        return cls(
+            spec.hash,
+            spec.geometry,
+            spec.games,
+            spec.shard_games,
+            spec,
+            made_with=_made_with(),
+            engine=engine,
+            is_repeatable=spec.is_repeatable,
+        )
+
+    @classmethod
+    def of_source(
+        cls, identity: str, board: Board, games: int, shard_games: int, source: Mapping[str, Any]
+    ) -> Manifest:
+        return cls(identity, board, games, shard_games, source=dict(source), made_with=_made_with())
+
+    @property
+    def shards(self) -> int:
+        """How many files the games fill."""
+        return -(-self.games // self.shard_games)
+
+    def games_of(self, shard: int) -> range:
+        """The games in a file."""
+        return range(shard * self.shard_games, min(self.games, (shard + 1) * self.shard_games))
+
+    @property
+    def skips_replies(self) -> bool:
+        """Whether the rows of a game may leave out the moves of an opponent."""
+        if self.spec is not None:
+            return self.spec.opponent is not None and self.spec.mode == "games"
+        return bool((self.source or {}).get("skips_replies"))
+
+    def is_of(self, other: Manifest) -> bool:
+        """Whether both describe the same rows, one perhaps more of them."""
+        return self.identity == other.identity and self.engine == other.engine
+
+    def with_games(self, games: int) -> Manifest:
+        spec = None if self.spec is None else replace(self.spec, games=games)
+        return replace(self, games=games, spec=spec)
+
+    def write(self, place: Location, unless: Callable[[], bool] = lambda: False) -> None:
+        record = {
+            "schema_version": self.schema_version,
+            "spec_hash": self.identity,
+            "board": self.board.size,
+            "connect": self.board.connect,
+            "games": self.games,
+            "shard_games": self.shard_games,
+            "repeatable": self.is_repeatable,
+            "spec": None if self.spec is None else asdict(self.spec),
+            "source": self.source,
+            "made_with": self.made_with,
+            "engine": self.engine,
+        }
+        place.write(NAME, (json.dumps(record, indent=2) + "\n").encode(), unless)
+
+    def begin(self, place: Location) -> None:
+        """Write it where no other run is."""
+
+        def is_there() -> bool:
+            now = Manifest.read(place)
+            if now is not None and now.identity != self.identity:
+                raise InputError(f"{place} holds another run: choose a new place")
+            return False
+
+        self.write(place, is_there)
+
+    @classmethod
+    def read(cls, place: Location) -> Manifest | None:
+        """What is described there; None if nothing is. Nothing that it names is opened."""
+        try:
+            data = place.read(NAME, _MOST_BYTES)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        try:
+            record = json.loads(data)
+            version = int(record["schema_version"])
+            found = cls._of_record(record) if version <= SCHEMA_VERSION else None
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise InputError(
+                f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error), 100)}); "
+                "if you remove it, the same `selfplay generate` command writes it anew"
+            ) from None
+        if found is None:
+            raise InputError(
+                f"{place} was written by a later version: it has schema_version {version}, and "
+                f"this one reads up to {SCHEMA_VERSION}"
+            )
+        return found
+
+    @classmethod
+    def _of_record(cls, record: Mapping[str, Any]) -> Manifest:
+        found = cls(
+            identity=_digest_in(record["spec_hash"]),
+            board=Board.parse(record["board"], record["connect"]),
+            games=int(record["games"]),
+            shard_games=int(record["shard_games"]),
+            spec=None if record["spec"] is None else Spec.stored(record["spec"]),
+            source=None if record["source"] is None else _object_in(record["source"]),
+            made_with=_object_in(record["made_with"]),
+            engine=None if record.get("engine") is None else _digest_in(record["engine"]),
+            is_repeatable=bool(record["repeatable"]),
+            schema_version=int(record["schema_version"]),
+        )
+        if not 1 <= found.games <= MOST_GAMES or found.shard_games < 1:
+            raise ValueError("a run has games, and shards have some of them")
+        if found.shards > MOST_SHARDS:
+            raise ValueError(f"a run has at most {MOST_SHARDS:,} shards")
+        spec = found.spec
+        if spec and (spec.games, spec.shard_games, spec.geometry) != (
+            found.games,
+            found.shard_games,
+            found.board,
+        ):
+            raise ValueError("it says one thing, and its spec another")
+        return found
+
+
+def _digest_in(text: object) -> str:
+    if not (isinstance(text, str) and _DIGEST.fullmatch(text)):
+        raise ValueError("a digest has 32 digits")
+    return text
+
+
+def _object_in(found: object) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError("an object is missing")
+    text = json.dumps(found, ensure_ascii=False)
+    if without_keys(text) != text:
+        raise ValueError("it holds a key, which does not belong into a file")
+    return found
+
+
+def _made_with() -> dict[str, Any]:
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": usable_cores(),
+        **{name: version_of(name) for name in ("selfplay", "numpy", "numba", "pyarrow", "ray")},
+    }

@@ -1,0 +1,204 @@
+"""CSV, merged runs, split positions, statistics, the data card."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from selfplay.errors import InputError
+from selfplay.game.board import Board
+from selfplay.game.position import Position
+from selfplay.storage.card import command_of, label_quality, text
+from selfplay.storage.csv_io import export, import_csv
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.location import Location
+from selfplay.storage.merge import merge
+from selfplay.storage.rows import Rows
+from selfplay.storage.spec import Spec
+from selfplay.storage.split import is_test, write_parts
+from selfplay.storage.statistics import canonical_keys, statistics
+from selfplay.storage.verify import verify
+from tests.storage.made import SPEC, make_run, shard_of
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return make_run(tmp_path_factory.mktemp("runs") / "run")
+
+
+@pytest.mark.parametrize(
+    ("form", "first", "third"),
+    [
+        ("csv-012", "cell_0,cell_1,cell_2", "35"),
+        ("csv-signed", "pos_0,pos_1,pos_2", "0"),
+    ],
+)
+def test_csv_goes_out_and_comes_back(
+    dataset: Dataset, tmp_path: Path, form: str, first: str, third: str
+) -> None:
+    out = tmp_path / "out.csv"
+    assert export(dataset, form, out) == dataset.positions  # type: ignore[arg-type]
+    lines = out.read_text().splitlines()
+    assert len(lines) == dataset.positions + 1
+    assert lines[0].startswith(first)
+    assert lines[0].endswith("41,move")
+    # The bottom left cell, as either form numbers it.
+    column = lines[0].split(",").index(f"{first.split('_')[0]}_{third}")
+    corner = [int(line.split(",")[column]) for line in lines[1:]]
+    rows = Rows.join([rows for _, rows in dataset.rows()])
+    assert [abs(code) for code in corner] == [
+        code if form == "csv-012" else min(code, 1) for code in rows.board[:, 35].tolist()
+    ]
+    again = import_csv(out, Location(str(tmp_path / "again")), Board())
+    assert list(verify(again)) == []
+    ((_, back),) = again.rows()
+    np.testing.assert_array_equal(back.board, rows.board)
+    np.testing.assert_array_equal(back.move, rows.move)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_csv_of_all_columns(dataset: Dataset, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    export(dataset, "csv", out)
+    header, line, *_ = out.read_text().splitlines()
+    assert header.startswith("game,ply,board_0,")
+    assert header.endswith("proven_6,played,outcome")
+    assert len(header.split(",")) == len(line.split(",")) == 2 + 42 + 1 + 3 * 7 + 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: ["a,b"], "the first line is not that of csv-012"),
+        (lambda lines: [lines[0], lines[1] + ",5"], "line 2: 44 values instead of 43"),
+        (lambda lines: [*lines[:3], "x" + lines[3][1:]], "line 4: 'x' is not a cell or a column"),
+        (lambda lines: [*lines[:3], "", *lines[3:]], "line 4: 0 values instead of 43"),
+        (lambda lines: [*lines[:3], "1" + lines[3][1:]], "line 4: a stone floats"),
+        (
+            lambda lines: [*lines[:2], lines[2][:-1] + "7"],
+            "line 3: the teacher's move is not legal",
+        ),
+    ],
+)
+def test_a_bad_csv_is_told_by_its_line_and_leaves_nothing(
+    dataset: Dataset, tmp_path: Path, change: object, message: str
+) -> None:
+    out = tmp_path / "out.csv"
+    export(dataset, "csv-012", out)
+    out.write_text("\n".join(change(out.read_text().splitlines())) + "\n")  # type: ignore[operator]
+    with pytest.raises(InputError, match=message):
+        import_csv(out, Location(str(tmp_path / "again")), Board())
+    assert not (tmp_path / "again").exists()
+
+
+def test_merging_drops_what_both_hold(dataset: Dataset, tmp_path: Path) -> None:
+    other = make_run(tmp_path / "other", Spec(games=9, shard_games=4, teacher="mcts:50", seed=9))
+    merged = merge([dataset, other, dataset], Location(str(tmp_path / "merged")))
+    assert merged.games == dataset.games + other.games
+    assert merged.positions == dataset.positions + other.positions
+    assert list(verify(merged)) == []
+    # The same again is the same; something else in its place is refused.
+    again = merge([dataset, other, dataset], Location(str(tmp_path / "merged")))
+    assert again.fingerprint == merged.fingerprint
+    with pytest.raises(InputError, match="holds another run"):
+        merge([other], Location(str(tmp_path / "merged")))
+    small = make_run(tmp_path / "small", Spec(games=1, board="4x4", opening="0", teacher="random"))
+    with pytest.raises(InputError, match="cannot be merged"):
+        merge([dataset, small], Location(str(tmp_path / "none")))
+
+
+def test_no_position_nor_its_mirror_image_is_on_both_sides(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    counts = write_parts(dataset, 0.3, tmp_path / "parts")
+    assert sum(counts.values()) == dataset.positions
+    sides = []
+    for name in ("selfplay.train.parquet", "test.parquet"):
+        rows = Rows.from_table(pq.read_table(tmp_path / "parts" / name))
+        positions = [Position.from_cells(cells) for cells in rows.board.tolist()]
+        sides.append({position.key(canonical=True) for position in positions})
+    assert not sides[0] & sides[1]
+    assert 0.2 < len(sides[1]) / (len(sides[0]) + len(sides[1])) < 0.4
+    # A larger share only adds.
+    rows = shard_of(SPEC, 0)
+    small, large = (is_test(rows, Board(), share) for share in (0.2, 0.5))
+    assert (large >= small).all()
+
+
+@pytest.mark.parametrize("spec", [SPEC, Spec(games=2, board="12x9", teacher="mcts:20")])
+def test_canonical_keys_are_those_of_positions(spec: Spec) -> None:
+    rows = shard_of(spec, 0)
+    keys = canonical_keys(rows, spec.geometry).tolist()
+    for cells, key in zip(rows.board.tolist(), keys, strict=True):
+        position = Position.from_cells(cells, spec.geometry)
+        assert key == position.key(canonical=True) == position.mirror().key(canonical=True)
+
+
+def test_statistics_count_what_is_there(dataset: Dataset) -> None:
+    found = statistics(dataset)
+    rows = Rows.join([rows for _, rows in dataset.rows()])
+    positions = [Position.from_cells(cells) for cells in rows.board.tolist()]
+    keys = {position.key(canonical=True): position.ply for position in positions}
+    assert (found.games, found.positions) == (20, len(positions))
+    assert found.unique_positions == len(keys)
+    assert found.unique_by_ply == dict(sorted(Counter(keys.values()).items()))
+    assert found.by_ply == dict(sorted(Counter(p.ply for p in positions).items()))
+    assert found.moves == np.bincount(rows.move, minlength=7).tolist()
+    ends: Counter[int | None] = Counter()
+    lengths: Counter[int] = Counter()
+    for game in range(20):
+        final = positions[np.flatnonzero(rows.game == game)[-1]].play(
+            int(rows.played[rows.game == game][-1])
+        )
+        ends[final.winner] += 1
+        lengths[final.ply] += 1
+    assert (found.results.wins, found.results.draws, found.results.losses) == (
+        ends[1],
+        ends[None],
+        ends[2],
+    )
+    assert found.lengths == dict(sorted(lengths.items()))
+    assert sum(results.games for results in found.by_first_move.values()) == 20
+
+
+def test_the_card_says_what_the_run_is(dataset: Dataset) -> None:
+    quality = label_quality(dataset, lambda done, of: None)
+    assert sum(q.judged for q in quality) > 50
+    assert all(q.mistakes <= q.contested <= q.judged for q in quality)
+    card = text(dataset, statistics(dataset), quality)
+    assert card.startswith("---\nlicense:")
+    for part in (
+        "shards/*.parquet",
+        dataset.fingerprint,
+        "--teacher",
+        "`outcome`",
+        "fixed_size_list",
+    ):
+        assert part in card
+
+
+def test_the_command_on_the_card_makes_the_same_spec() -> None:
+    spec = Spec(games=7, teacher="mcts:50", noise=0.25, mode="positions", seed=4)
+    words = command_of(spec, "run").split()
+    assert words[:3] == ["selfplay", "generate", "run"]
+    options = dict(zip(words[3::2], words[4::2], strict=True))
+    assert options.pop("--mode") == "positions"
+    assert options.keys() == {"--games", "--teacher", "--noise", "--seed"}
+
+
+@pytest.mark.parametrize("reader", ["pandas", "polars", "duckdb"])
+def test_other_programs_open_the_folder_as_it_is(dataset: Dataset, reader: str) -> None:
+    folder = dataset.place.full("shards")
+    code = {
+        "pandas": f"import pandas; print(len(pandas.read_parquet({folder!r})))",
+        "polars": f"import polars; print(len(polars.read_parquet({folder + '/*.parquet'!r})))",
+        "duckdb": f"import duckdb; print(len(duckdb.read_parquet({folder + '/*.parquet'!r})))",
+    }[reader]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == dataset.positions

@@ -1,0 +1,117 @@
+"""The examination is fair: its questions are what they say, and so are its marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from selfplay.errors import InputError
+from selfplay.game.board import Board
+from selfplay.game.position import Position
+from selfplay.registry import PlayerSpec
+from selfplay.solver.solver import Solver, sign
+from selfplay.train.evaluation.evaluation import examine
+from selfplay.train.evaluation.positions import (
+    COUNT,
+    ILLEGAL,
+    STONES,
+    EvaluationSet,
+    judged,
+    sample,
+)
+
+
+@pytest.fixture(scope="module")
+def questions() -> EvaluationSet:
+    return EvaluationSet.load()
+
+
+def test_the_questions_are_remade_by_what_they_were_made(questions: EvaluationSet) -> None:
+    asked = sample(COUNT)
+    assert len(questions) == COUNT
+    assert [position.own for position in asked] == questions.own.tolist()
+    assert [position.mask for position in asked] == questions.mask.tolist()
+    assert {position.ply for position in asked} == set(STONES)
+    keys = {position.key(canonical=True) for position in asked}
+    assert len(keys) == COUNT
+
+
+def test_the_answers_are_those_of_the_solver(questions: EvaluationSet) -> None:
+    late = np.flatnonzero(questions.plies >= 20)[:60]
+    solver = Solver(Board())
+    asked = list(questions.positions())
+    for number in late.tolist():
+        scores = solver.scores(asked[number])
+        expected = [ILLEGAL if score is None else score for score in scores]
+        assert questions.scores[number].tolist() == expected
+        values = {sign(score) for score in scores if score is not None}
+        assert questions.contested[number] == (len(values) > 1)
+    some = judged([asked[number] for number in late[:5].tolist()], lambda done, of: None)
+    assert np.array_equal(some.scores, questions.scores[late[:5]])
+
+
+def test_whoever_is_perfect_makes_no_mistake(questions: EvaluationSet) -> None:
+    late = EvaluationSet(
+        questions.board,
+        *(
+            array[questions.plies >= 24][:80]
+            for array in (questions.own, questions.mask, questions.scores)
+        ),
+    )
+    result = examine("perfect", PlayerSpec.parse("perfect").build(Board()), late)
+    assert (result.all.positions, result.all.mistakes, result.regret) == (80, 0, 0)
+    assert (result.missed_wins, result.blunders) == (0, 0)
+    assert result.all.optimal_share == 1
+
+
+def test_marks_follow_strength_and_are_the_same_each_time(questions: EvaluationSet) -> None:
+    rates = []
+    for name in ("random", "centre", "greedy", "mcts:100"):
+        player = PlayerSpec.parse(name).build(Board())
+        result = examine(name, player, questions[:600])
+        again = examine(name, player, questions[:600])
+        assert result.all == again.all
+        phases = result.by_phase.values()
+        assert sum(tally.positions for tally in phases) == 600
+        assert sum(tally.mistakes for tally in phases) == result.all.mistakes
+        low, high = result.all.interval
+        assert low < result.all.mistake_rate < high
+        rates.append(result.all.mistake_rate)
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > 0.55
+
+
+def test_what_is_one_move_ahead_is_counted() -> None:
+    # X has three in a row on the ground; whoever does not see it misses a win, or blunders.
+    asked = judged([Position.parse("112233"), Position.parse("11223")], lambda done, of: None)
+
+    class Blind:
+        def new_game(self, seed: int) -> None:
+            pass
+
+        def decide(self, position: Position):  # type: ignore[no-untyped-def]
+            from selfplay.players import Decision
+
+            return Decision(move=6)
+
+    result = examine("blind", Blind(), asked)
+    assert (result.could_win, result.missed_wins) == (1, 1)
+    assert (result.could_blunder, result.blunders) == (1, 1)
+    assert result.all.mistakes == 2
+    assert result.by_phase["up to 15 stones"].positions == 2
+    assert result.missed_wins_interval[1] == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 1000])
+def test_what_holds_no_questions_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "questions.npz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="holds no questions"):
+        EvaluationSet.load(path)
+    with pytest.raises(InputError, match="there are no questions"):
+        EvaluationSet.load(tmp_path / "nowhere")
+    np.savez(path, board=np.array([7, 6, 4]), own=[1], mask=[1], scores=[[1]])
+    with pytest.raises(InputError, match="do not fit together"):
+        EvaluationSet.load(path)

@@ -1,0 +1,200 @@
+"""A run comes out the same however it was made, and what goes wrong is told and made good."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+import selfplay.storage.location
+import selfplay.workers.generation.generate
+from selfplay.errors import InputError
+from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.location import Location
+from selfplay.storage.verify import verify
+from selfplay.workers.executors.interface import Done, Failed, WorkerStatus
+from selfplay.workers.executors.local import LocalExecutor
+from selfplay.workers.generation.generate import FAILURES_IN_A_ROW, Progress, ShardJob, generate
+from selfplay.workers.generation.plan import plan
+from selfplay.workers.generation.status import status_of
+from tests import ROOT
+from tests.object_store import Store
+from tests.storage.made import SPEC
+from tests.workers.executors.jobs import Squares
+
+OPTIONS = {"games": 20, "shard_games": 5, "teacher": "mcts:200", "opening": "4-20", "seed": 3}
+# Games as `generate` makes them of these options: written down once, true on every machine.
+FINGERPRINT = "30ff9dbd197e14002e03f91e20943c1b"
+
+
+def never() -> bool:
+    return False
+
+
+def made(place: Location, stop: Callable[[], bool] = never, **options: object) -> Progress:
+    what = plan(place, {**OPTIONS, **options})
+    what.begin()
+    *_, last = generate(what, LocalExecutor(), stop)
+    return last
+
+
+def test_a_run_is_made_as_its_spec_says(tmp_path: Path) -> None:
+    progress = made(Location(str(tmp_path)))
+    dataset = Dataset(str(tmp_path))
+    assert (progress.is_complete, progress.games, progress.failed) == (True, 20, [])
+    assert progress.positions == dataset.positions
+    assert dataset.description.spec == SPEC
+    assert list(verify(dataset)) == []
+    assert dataset.fingerprint == FINGERPRINT
+
+
+def test_the_example_is_what_its_command_makes(tmp_path: Path) -> None:
+    example = Dataset(str(ROOT / "examples" / "tiny"))
+    assert example.spec is not None
+    options = asdict(example.spec)
+    del options["opening_digest"]
+    made(Location(str(tmp_path)), **options)
+    assert Dataset(str(tmp_path)).fingerprint == example.fingerprint
+
+
+def test_a_position_takes_at_most_20_bytes(tmp_path: Path) -> None:
+    made(Location(str(tmp_path)), games=100, shard_games=100, teacher="mcts:10000", opening="0-20")
+    dataset = Dataset(str(tmp_path))
+    assert dataset.bytes / dataset.positions <= 20
+
+
+def test_a_run_that_was_extended_is_the_one_made_at_once(tmp_path: Path) -> None:
+    place = Location(str(tmp_path))
+    made(place, games=8)
+    progress = made(place)
+    assert (progress.games, progress.new_shards) == (20, 3)
+    assert Dataset(place).fingerprint == FINGERPRINT
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    place = Location(str(tmp_path))
+    calls = iter([False, False, True])
+    assert made(place, lambda: next(calls)).shards == 2
+    assert made(place).new_shards == 2
+    assert Dataset(place).fingerprint == FINGERPRINT
+
+
+def test_here_everything_is_done_but_what_cannot_be(tmp_path: Path) -> None:
+    events = list(LocalExecutor().run(Squares(bad=2, how="raise"), [1, 2, 3], never))
+    done = [event.receipt for event in events if isinstance(event, Done)]
+    failed = [event for event in events if isinstance(event, Failed)]
+    assert done == [1, 9]
+    assert [(f.item, f.reason, f.is_common) for f in failed] == [
+        (2, "ZeroDivisionError: poisoned", False)
+    ]
+    assert "be_bad" in failed[0].traceback
+    assert [event.ready for event in events if isinstance(event, WorkerStatus)] == [0, 1]
+
+
+def test_what_is_in_the_way_of_all_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    place = Location(str(tmp_path))
+    monkeypatch.setattr(selfplay.workers.generation.generate, "write", full)
+    progress = made(place)
+    assert [failure.reason for failure in progress.failed] == ["No space left on device"]
+    monkeypatch.setattr(selfplay.workers.generation.generate, "write", write)
+    assert made(place).is_complete
+    assert Dataset(place).fingerprint == FINGERPRINT
+
+
+def test_after_many_failures_in_a_row_there_is_no_hope(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(selfplay.workers.generation.generate, "write", broken)
+    assert len(made(Location(str(tmp_path)), shard_games=1).failed) == FAILURES_IN_A_ROW
+
+
+def test_a_worker_that_is_not_the_drivers_like_refuses(tmp_path: Path) -> None:
+    what = plan(Location(f"{tmp_path}/run"), OPTIONS)
+    with pytest.raises(InputError, match="does not see the run at"):
+        ShardJob(what.place.absolute, what.description).prepare()
+    with pytest.raises(InputError, match=r"selfplay .*, where the run was started with 0\.0\.1"):
+        ShardJob(what.place.absolute, what.description, "0.0.1").prepare()
+
+
+def test_a_store_that_is_out_of_order_for_a_while_is_waited_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(selfplay.storage.location, "PATIENCE_SECONDS", 120.0)
+    monkeypatch.setattr(selfplay.storage.location.time, "sleep", pauses.append)
+    place = Location(store.uri)
+    store.fail = lambda verb, path, number: (
+        "403 Odd" if verb == "PUT" and "part-00001" in path and len(pauses) < 2 else None
+    )
+    assert made(place).failed == []
+    assert pauses == [1, 2]
+    assert Dataset(place).fingerprint == FINGERPRINT
+
+
+def test_a_full_disk_is_one_line_and_room_completes_the_run(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a disk that is full."""
+    run = tmp_path / "run"
+    words = [sys.executable, "-m", "selfplay", "generate", str(run), "--workers", "0"]
+    words += [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    made(Location(str(run)), games=10)
+    largest = max(file.size for file in Dataset(str(run)).files.values())
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest // 2, resource.RLIM_INFINITY))
+
+    done = subprocess.run(words, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    told = [line for line in done.stderr.splitlines() if line.startswith("shard")]
+    assert [re.sub(r" \(.*\)", "", line) for line in told] == ["shard 2: File too large"]
+    assert "2 of 4 shards are there" in done.stderr
+    assert list(verify(Dataset(str(run)))) != []  # two are missing, those that are there are whole
+    assert Dataset(str(run)).shards() == [0, 1]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, Dataset(str(run)).fingerprint) == (0, FINGERPRINT)
+
+
+def test_status_tells_from_the_run_alone(tmp_path: Path) -> None:
+    place = Location(str(tmp_path))
+    made(place, games=15)
+    plan(place, OPTIONS).begin()
+    times = [1000.0, 1010.0, 1020.0]
+    for shard, when in enumerate(times):
+        path = tmp_path / "shards" / f"part-{shard:05d}.parquet"
+        os.utime(path, (when, when))
+    dataset = Dataset(place)
+    rows = [dataset.footers[shard].rows for shard in range(3)]
+    found = status_of(dataset, now=1025.0)
+    assert (found.shards, found.shards_total, found.games, found.positions) == (3, 4, 15, sum(rows))
+    assert found.seconds_since_last == 5
+    assert found.positions_per_second == pytest.approx((rows[1] + rows[2]) / 20)
+    assert found.seconds_left == pytest.approx(10)
+    # Long after the last shard there is nobody at work, so that nothing can be foretold.
+    assert status_of(dataset, now=9999.0).seconds_left is None
+
+
+def test_time_left_is_not_known_before_anything_is_done() -> None:
+    progress = Progress(shards=0, shards_total=4, games=0, games_total=20, positions=0)
+    progress.take(WorkerStatus(ready=1))
+    time.sleep(0.01)
+    progress.take(Failed(0, "broken"))
+    assert progress.seconds_left is None
+    assert progress.positions_per_second == 0

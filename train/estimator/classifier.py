@@ -1,0 +1,317 @@
+"""ID3 as an estimator, with the interface that scikit-learn has given to such things."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Self, get_args
+
+import numpy as np
+
+from selfplay.errors import InputError
+from selfplay.train.estimator.encoding import Encoding, Thresholds
+from selfplay.train.tree.criterion import Criterion, Split
+from selfplay.train.tree.grower import Limits, Matrix, grow
+from selfplay.train.tree.pruning import reduced_error, with_leaves
+from selfplay.train.tree.tree import Tree
+
+Array = np.ndarray[Any, Any]
+
+# Weights that are not whole are counted in steps of the largest one's millionth.
+_STEPS = 1 << 20
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Asked for a prediction before there is a tree."""
+
+
+class ID3Classifier:
+    """A decision tree that asks, at every node, what tells most.
+
+    `split` is what a question looks like: `multiway`, a branch for every value, as ID3 has it;
+    `equals`, one value against the rest; `threshold`, up to a number or above it, anywhere
+    or, with `thresholds="quartiles"`, at the quartiles of features of many values.
+
+    Among equally good questions the first feature is asked for, then its first value, so that the
+    same rows in any order grow the same tree. A value that was not there when the tree was
+    grown ends at the node where it is met.
+
+    `prune` is a share of the rows that no question is chosen by; branches that are no better
+    than a leaf on these are cut off. Which rows those are depends on what is in them.
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: Criterion = "entropy",
+        split: Split = "multiway",
+        thresholds: Thresholds = "all",
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        max_leaves: int | None = None,
+        prune: float | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.split = split
+        self.thresholds = thresholds
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_leaves = max_leaves
+        self.prune = prune
+        self.threads = threads
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
+        self._check_parameters()
+        columns, names = _columns(X)
+        rows = len(columns[0])
+        labels = _labels(y, rows)
+        weights = _weights(sample_weight, rows)
+        self.classes_, numbers = np.unique(labels, return_inverse=True)
+        if len(self.classes_) > 256:
+            raise ValueError(f"there are {len(self.classes_):,} classes; 256 is the most")
+        self.n_features_in_ = len(columns)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.encoding_ = Encoding.of([column[weights > 0] for column in columns], self.split)
+        codes = self.encoding_.codes(columns)
+        used = weights > 0
+        self.tree_ = self._grown(codes[used], numbers.astype(np.uint8)[used], weights[used])
+        return self
+
+    def _grown(self, codes: Array, labels: Array, weights: Array) -> Tree:
+        matrix = Matrix(
+            codes=codes,
+            widths=self.encoding_.widths,
+            labels=labels,
+            weights=weights,
+            classes=len(self.classes_),
+            cuts=self.encoding_.cuts(self.thresholds) if self.split == "threshold" else None,
+        )
+        others = None
+        if self.prune is not None:
+            matrix, others = matrix.divided(self.prune)
+            if not (len(matrix.codes) and len(others.codes)):
+                raise ValueError(f"prune={self.prune} leaves too few rows on one side")
+        limits = Limits(
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            min_gain=self.min_gain,
+        )
+        tree = grow(matrix, self.criterion, self.split, limits, self.threads)
+        if others is not None:
+            tree = reduced_error(tree, others.codes, others.labels, others.weights)
+        if self.max_leaves is not None:
+            tree = with_leaves(tree, self.max_leaves, self.criterion)
+        return tree
+
+    def predict(self, X: Any) -> Array:  # noqa: N803
+        codes = self._codes(X)
+        found: Array = self.classes_[self.tree_.predict(codes)]
+        return found
+
+    def predict_proba(self, X: Any) -> Array:  # noqa: N803
+        codes = self._codes(X)
+        return self.tree_.probabilities(codes)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+        """The share of rows whose class is predicted."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def get_depth(self) -> int:
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        return self.tree_.leaves
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _parameters()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        for name, value in parameters.items():
+            if name not in _parameters():
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}; "
+                    f"valid parameters are: {_parameters()}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = type(self)().get_params()
+        given = {k: v for k, v in self.get_params().items() if v != defaults[k]}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(string=True, categorical=True),
+        )
+
+    def _codes(self, X: Any) -> Array:  # noqa: N803
+        if not hasattr(self, "tree_"):
+            raise _not_fitted(f"This {type(self).__name__} instance is not fitted yet: call 'fit'")
+        columns, names = _columns(X)
+        _check_names(getattr(self, "feature_names_in_", None), names)
+        if len(columns) != self.n_features_in_:
+            raise ValueError(
+                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return self.encoding_.codes(columns)
+
+    def _check_parameters(self) -> None:
+        for name, kind in (("criterion", Criterion), ("split", Split), ("thresholds", Thresholds)):
+            if getattr(self, name) not in get_args(kind):
+                raise InputError(
+                    f"{name} is one of {', '.join(get_args(kind))}, not {getattr(self, name)!r}"
+                )
+        for name, least in (("max_depth", 0), ("max_leaves", 1), ("min_samples_leaf", 1)):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int | np.integer) and value >= least):
+                raise InputError(f"{name} is a whole number from {least} up, not {value!r}")
+        if not self.min_gain >= 0:
+            raise InputError(f"min_gain is a number from 0 up, not {self.min_gain!r}")
+        if self.prune is not None and not 0 < self.prune < 1:
+            raise InputError(f"prune is a share between 0 and 1, not {self.prune!r}")
+
+
+def _parameters() -> list[str]:
+    return sorted(name for name in inspect.signature(ID3Classifier).parameters)
+
+
+def _not_fitted(message: str) -> Exception:
+    try:
+        from sklearn.exceptions import NotFittedError as Known
+    except ImportError:
+        return NotFittedError(message)
+    return Known(message)  # type: ignore[no-any-return]
+
+
+def _columns(table: Any) -> tuple[list[Array], list[str] | None]:
+    """The columns of a table of any kind, and their names if all have one."""
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
+    if hasattr(table, "columns") and hasattr(table, "iloc"):
+        columns = [np.asarray(table.iloc[:, k]) for k in range(table.shape[1])]
+        texts = [isinstance(name, str) for name in table.columns]
+        if any(texts) and not all(texts):
+            raise TypeError(
+                "Feature names are only supported if all input features have string names"
+            )
+        names = list(table.columns) if texts and all(texts) else None
+    else:
+        array = np.asarray(table)
+        if array.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        if array.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: a row "
+                "for each sample, a column for each feature"
+            )
+        columns, names = [array[:, k] for k in range(array.shape[1])], None
+    rows = len(columns[0]) if columns else 0
+    if not columns:
+        raise _empty("feature", np.asarray(table).shape)
+    if not rows:
+        raise _empty("sample", (0, len(columns)))
+    return [_column(column) for column in columns], names
+
+
+def _empty(what: str, shape: tuple[int, ...]) -> ValueError:
+    return ValueError(
+        f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+    )
+
+
+def _column(column: Array) -> Array:
+    """A column of numbers without gaps, or of names."""
+    if column.dtype.kind == "O":
+        kinds = {type(value) for value in column}
+        if all(issubclass(kind, str) for kind in kinds):
+            return column.astype(str)
+        try:
+            column = column.astype(np.float64)
+        except TypeError as error:
+            raise TypeError(f"argument must be a string or a number: {error}") from None
+        except ValueError:
+            raise ValueError("a column has numbers and names: make it one or the other") from None
+    if column.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if column.dtype.kind == "f" and not np.isfinite(column).all():
+        what = "NaN" if np.isnan(column).any() else "infinity"
+        raise ValueError(f"Input X contains {what}")
+    return column
+
+
+def _labels(y: Any, rows: int) -> Array:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        _warn_of_column()
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+    if len(labels) != rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[rows, len(labels)]}"
+        )
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            what = "NaN" if np.isnan(labels).any() else "infinity"
+            raise ValueError(f"Input y contains {what}")
+        if (labels != np.round(labels)).any():
+            raise ValueError("Unknown label type: continuous. Classes are names or whole numbers")
+    return labels
+
+
+def _warn_of_column() -> None:
+    category: type[Warning] = UserWarning
+    with suppress(ImportError):
+        from sklearn.exceptions import DataConversionWarning
+
+        category = DataConversionWarning
+    message = "A column-vector y was passed when a 1d array was expected"
+    warnings.warn(message, category, stacklevel=4)
+
+
+def _weights(given: Any, rows: int) -> Array:
+    """Weights as whole numbers."""
+    if given is None:
+        return np.ones(rows, np.int64)
+    weights = np.asarray(given)
+    if weights.ndim == 0:
+        weights = np.full(rows, weights)
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weights) != rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
+    if not np.isfinite(weights.astype(np.float64)).all() or (weights < 0).any():
+        raise ValueError("Input sample_weight contains NaN, infinity or a number below 0")
+    if not weights.any():
+        raise ValueError("all of sample_weight is zero")
+    whole = (weights == np.round(weights)).all()
+    scaled: Array = weights if whole else np.round(weights * (_STEPS / weights.max()))
+    return scaled.astype(np.int64)
+
+
+def _check_names(expected: Any, given: Sequence[str] | None) -> None:
+    if expected is not None and given is not None and list(expected) != list(given):
+        raise ValueError(
+            "The feature names should match those that were passed during fit: "
+            f"{', '.join(expected)}"
+        )

@@ -1,0 +1,1 @@
+"""Who does the work: this process, or Ray actors on one machine or many."""

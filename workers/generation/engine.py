@@ -1,0 +1,78 @@
+"""What decides the rows of a run beside its spec: the code that plays and labels its games.
+
+`run.json` carries a digest of that code. A run is not gone on with by another engine, unless games
+that are there, made once more, come out the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from selfplay.errors import InputError
+from selfplay.registry import KINDS, PlayerSpec, kind_of
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.openings import openings_of
+from selfplay.storage.spec import Spec
+from selfplay.workers.generation.games import GameMaker
+
+_ROOT = Path(__file__).parents[2]
+_SOURCES = (
+    "*.py",
+    *(f"{room}/*.py" for room in ("game", "kernels", "mcts", "minimax", "solver")),
+    "storage/labelling.py",
+    "storage/rows.py",
+    "workers/generation/games.py",
+)
+_BUILT_IN = frozenset(KINDS)
+
+MOST_GAMES_CHECKED = 20
+
+
+def engine_digest(spec: Spec) -> str:
+    """A digest of the sources that decide the rows of this spec."""
+    players = (spec.teacher, *filter(None, (spec.explorer, spec.opponent)))
+    return _digest(frozenset(PlayerSpec.parse(player).name for player in players) - _BUILT_IN)
+
+
+@cache
+def _digest(brought_along: frozenset[str]) -> str:
+    files = {path for pattern in _SOURCES for path in _ROOT.glob(pattern)}
+    for name in brought_along:
+        files.update(_sources_of(kind_of(name).build.__module__))
+    digest = blake2b(digest_size=16)
+    for path in sorted(files, key=lambda path: path.parts[-2:]):
+        text = path.read_bytes().replace(b"\r\n", b"\n")
+        digest.update(f"{path.parent.name}/{path.name} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
+
+
+def _sources_of(module: str) -> Iterable[Path]:
+    """The files of the package that a player comes from, or its one file."""
+    package = sys.modules[module.partition(".")[0]]
+    if hasattr(package, "__path__"):
+        return (path for folder in package.__path__ for path in Path(folder).rglob("*.py"))
+    file = getattr(package, "__file__", None)
+    return () if file is None else (Path(file),)
+
+
+def refuse_another_engine(dataset: Dataset) -> None:
+    """Make some games of a run again, evenly over its shards: refuse if any is not the same."""
+    spec = dataset.spec
+    assert spec is not None
+    maker = GameMaker(spec, openings_of(dataset.place, spec))
+    shards = dataset.shards()
+    chosen = np.linspace(0, len(shards) - 1, min(MOST_GAMES_CHECKED, len(shards))).astype(int)
+    for number, shard in enumerate(shards[index] for index in chosen):
+        games, rows = dataset.footers[shard].games, dataset.read(shard)
+        game = games[number % len(games)]
+        if maker.rows(game).fingerprint() != rows[rows.game == game].fingerprint():
+            raise InputError(
+                f"game {game:,} of {dataset.place} comes out otherwise with this engine: go on "
+                "with the version that began it, or choose a new place"
+            )

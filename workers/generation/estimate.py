@@ -1,0 +1,64 @@
+"""What a run will take, from some of its games."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from selfplay.game.openings import parse_openings
+from selfplay.storage.openings import openings_of
+from selfplay.storage.rows import Rows
+from selfplay.storage.shard import encode
+from selfplay.workers.generation.games import GameMaker
+from selfplay.workers.generation.plan import Plan
+
+SECONDS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Measured on one core; the whole run is worked out from it."""
+
+    games: int
+    positions: int
+    seconds: float
+    bytes: int
+    games_missing: int
+
+    @property
+    def positions_per_second(self) -> float:
+        return self.positions / self.seconds
+
+    @property
+    def positions_missing(self) -> float:
+        return self.positions / self.games * self.games_missing
+
+    @property
+    def bytes_missing(self) -> float:
+        return self.bytes / max(1, self.positions) * self.positions_missing
+
+    def seconds_on(self, cores: int) -> float:
+        return self.seconds / self.games * self.games_missing / cores
+
+
+def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
+    """Make games of the run for some seconds, one at least, and keep none."""
+    spec = plan.spec
+    if plan.is_new:
+        openings = parse_openings(spec.opening, spec.geometry)
+    else:
+        openings = openings_of(plan.place, spec)
+    maker = GameMaker(spec, openings)
+    described = plan.description
+    missing = (game for shard in plan.missing for game in described.games_of(shard))
+    parts: list[Rows] = []
+    start = time.perf_counter()
+    for game in missing:
+        parts.append(maker.rows(game))
+        if time.perf_counter() - start > seconds:
+            break
+    taken = time.perf_counter() - start
+    rows = Rows.join(parts)
+    size = len(encode(rows, spec.geometry, spec.hash, 0, range(len(parts))))
+    left = sum(len(described.games_of(shard)) for shard in plan.missing)
+    return Estimate(len(parts), len(rows), taken, size, left)
