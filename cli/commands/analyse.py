@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def analyse(
     positions: Positions = None,
     player: Annotated[
-        str, typer.Option("--player", "-p", metavar="PLAYER", help="Who looks at them.")
+        str, typer.Option("--player", "-p", metavar="PLAYER", help="Player to ask.")
     ] = "mcts:10000",
     board: BoardSize = "7x6",
     connect: Connect = 4,

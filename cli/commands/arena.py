@@ -47,7 +47,9 @@ def arena(
     seed: Seed = 0,
     move_seconds: Annotated[
         float | None,
-        typer.Option("--move-seconds", metavar="S", help="Who takes longer forfeits the game."),
+        typer.Option(
+            "--move-seconds", metavar="S", help="Time limit a move; exceeding it forfeits."
+        ),
     ] = None,
     workers: Workers = None,
     address: Address = None,

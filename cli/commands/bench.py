@@ -94,11 +94,9 @@ ABLATION = {
 @app.command("rollouts")
 def rollouts(
     seconds: Annotated[float, typer.Option("--seconds", help="For each move.")] = 0.5,
-    step: Annotated[
-        int, typer.Option("--step", min=1, help="So many stones from one line to the next.")
-    ] = 4,
+    step: Annotated[int, typer.Option("--step", min=1, help="Stones between two lines.")] = 4,
     positions: Annotated[
-        int, typer.Option("--positions", min=1, help="So many for each number of stones.")
+        int, typer.Option("--positions", min=1, help="Positions for each number of stones.")
     ] = 5,
     board: BoardSize = "7x6",
     connect: Connect = 4,

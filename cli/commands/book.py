@@ -20,7 +20,8 @@ app = typer.Typer(help="The opening book of the exact solver.")
 @app.command("build")
 def build(
     plies: Annotated[
-        int, typer.Option("--plies", min=0, max=20, help="Positions with up to so many stones.")
+        int,
+        typer.Option("--plies", min=0, max=20, help="Maximum stones of a position in the book."),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where to; COLUMNSxROWS-K.npz.")
@@ -30,7 +31,7 @@ def build(
     connect: Connect = 4,
     as_json: Json = False,
 ) -> None:
-    """Solve every position with so many stones, and keep the scores.
+    """Build an opening book: the exact score of every position with few stones.
 
     What is solved is kept in FILE.notes: the same command goes on after Ctrl-C or a crash. All
     cores are used. A book serves `selfplay solve --book FILE` and `perfect:book=FILE`.

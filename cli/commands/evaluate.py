@@ -23,7 +23,7 @@ def evaluate(
         typer.Option("--positions", metavar="FILE", help="Positions of your own, one a line."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="So many of the positions alone.")
+        int | None, typer.Option("--limit", min=1, help="Use only this many positions.")
     ] = None,
     compare: Annotated[
         list[str] | None,

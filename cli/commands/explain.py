@@ -19,7 +19,7 @@ FORMS = ("rules", "dot", "svg", "json", "onnx")
 def explain(
     model: Annotated[
         str | None,
-        typer.Argument(metavar="[MODEL]", help="A trained tree; the one that comes along."),
+        typer.Argument(metavar="[MODEL]", help="Model file. [default: the bundled model]"),
     ] = None,
     position: Annotated[
         str | None, typer.Argument(metavar="[POSITION]", help="Columns played, such as 44352.")

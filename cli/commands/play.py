@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 
 def play(
-    x: Annotated[str | None, typer.Option("--x", metavar="PLAYER", help="Who moves first.")] = None,
-    o: Annotated[
-        str | None, typer.Option("--o", metavar="PLAYER", help="Who moves second.")
-    ] = None,
+    x: Annotated[str | None, typer.Option("--x", metavar="PLAYER", help="First player.")] = None,
+    o: Annotated[str | None, typer.Option("--o", metavar="PLAYER", help="Second player.")] = None,
     board: BoardSize = "7x6",
     connect: Connect = 4,
     opening: Annotated[
@@ -43,7 +41,7 @@ def play(
     seed: Seed = 0,
     hints: Annotated[
         str | None,
-        typer.Option("--hints", metavar="PLAYER", help="Whom h asks; mcts:10000, if not given."),
+        typer.Option("--hints", metavar="PLAYER", help="Player whom h asks. [default: mcts:10000]"),
     ] = None,
     delay: Annotated[
         float,
@@ -109,7 +107,7 @@ def play(
 
 
 def _usual_opponent(board: Board) -> str:
-    """The tree that comes along, where it can play."""
+    """The bundled tree, where it can play."""
     return "tree" if board == Board() else "mcts"
 
 

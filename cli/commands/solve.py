@@ -22,7 +22,7 @@ def solve(
         float | None, typer.Option("--seconds", help="Give up on a position after so long.")
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option("--nodes", help="Give up after so many positions searched.")
+        int | None, typer.Option("--nodes", help="Give up after searching this many positions.")
     ] = None,
     memory: Memory = 64,
     book: BookFile = None,
