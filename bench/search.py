@@ -74,18 +74,18 @@ def steps() -> list[Table]:
     """Rollout steps from the empty board: boards of one machine word, and beyond."""
     boards = [Board(), Board(8, 7), Board(8, 8), Board(16, 16)]
     tables = []
-    for name, manner in (("careful", CAREFUL), ("win-first", WIN_FIRST), ("uniform", UNIFORM)):
-        found = rates({str(board): _rollouts(board, manner) for board in boards}, ROUNDS)
+    for name, policy in (("careful", CAREFUL), ("win-first", WIN_FIRST), ("uniform", UNIFORM)):
+        found = rates({str(board): _rollouts(board, policy) for board in boards}, ROUNDS)
         tables.append(Table.of_rates(f"rollouts, {name}", "steps/s", found, str(Board())))
     return tables
 
 
-def _rollouts(board: Board, manner: int) -> Callable[[], float]:
+def _rollouts(board: Board, policy: int) -> Callable[[], float]:
     packed = pack(Position(board))
     seeds = iter(range(1 << 30))
 
     def work() -> float:
-        _, plies = rollouts(board, packed, 50_000, np.uint64(next(seeds)), manner)
+        _, plies = rollouts(board, packed, 50_000, np.uint64(next(seeds)), policy)
         return float(plies)
 
     return work

@@ -35,7 +35,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_bounded(path: Path, most: int, what: str = "file") -> bytes:
-    """A regular file of at most so many bytes."""
+    """Read a regular file; refuse one with more than `most` bytes."""
     with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:

@@ -85,22 +85,22 @@ def safe_columns(board: Board, grid: Grid, mover: int) -> list[int]:
 
 
 @cache
-def expected_points(board: Board, grid: Grid, mover: int, manner: str) -> Fraction:
+def expected_points(board: Board, grid: Grid, mover: int, policy: str) -> Fraction:
     """The points (win 1, draw ½) that a rollout brings the side to move on average."""
     moves = open_columns(board, grid)
     if not moves:
         return Fraction(1, 2)
     wins = winning_columns(board, grid, mover)
-    if wins and manner != "uniform":
+    if wins and policy != "uniform":
         return Fraction(1)
-    if manner == "careful":
+    if policy == "careful":
         moves = safe_columns(board, grid, mover)
         if not moves:
             return Fraction(0)
     points = [
         Fraction(1)
         if move in wins
-        else 1 - expected_points(board, drop(grid, move, mover), 3 - mover, manner)
+        else 1 - expected_points(board, drop(grid, move, mover), 3 - mover, policy)
         for move in moves
     ]
     return sum(points, Fraction(0)) / len(points)

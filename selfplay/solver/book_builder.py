@@ -1,4 +1,4 @@
-"""Making an opening book: every position with so many stones solved, the rest follows.
+"""Build an opening book: solve the deepest positions, derive the earlier ones.
 
 The scores of positions with fewer stones are the best of their successors'. What has been
 solved is written down line by line beside the book, so that a build that was stopped goes on

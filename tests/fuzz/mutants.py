@@ -112,7 +112,7 @@ def of_json(chance: random.Random, data: bytes) -> bytes:
 
 
 def of_lines(chance: random.Random, data: bytes) -> bytes:
-    """A text of lines, such as a table, of which some are others."""
+    """Change, repeat or drop a line of a text file."""
     lines = data.decode().split("\n")
     at = chance.randrange(len(lines))
     match chance.randrange(6):
@@ -201,7 +201,7 @@ def of_model(chance: random.Random, data: bytes) -> bytes:
 
 
 def of_arrays(chance: random.Random, data: bytes) -> bytes:
-    """An archive of arrays of which one is another."""
+    """Change one array of an archive."""
     with np.load(BytesIO(data)) as archive:
         arrays = {name: archive[name] for name in archive.files}
     name = chance.choice(list(arrays))

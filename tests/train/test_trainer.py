@@ -236,7 +236,7 @@ def test_rows_count_by_the_emphasis_of_their_run(solved: Dataset) -> None:
 
 
 def forged(folder: Path, change: Callable[[Rows], None]) -> Dataset:
-    """A run of which a shard proves itself, and holds nonsense."""
+    """A run whose shard has a right checksum and impossible rows."""
     dataset = make_run(folder, shards=range(1))
     rows = dataset.read(0)[np.arange(dataset.footers[0].rows)]
     change(rows)

@@ -9,7 +9,7 @@ them out, for training and for play. Two sets see a position as a whole:
 and two see a position and a move in it, which is what a tree of candidates asks about:
 
     move      what a player sees in that column, and beside it
-    lookahead what a strong player sees in the move, and how it compares with others (`sights.py`)
+    lookahead what a strong player sees in the move, and how it compares with others
 """
 
 from __future__ import annotations

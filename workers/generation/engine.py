@@ -54,7 +54,8 @@ def _digest(brought_along: frozenset[str]) -> str:
 
 def _sources_of(module: str) -> Iterable[Path]:
     """The files of the package that a player comes from, or its one file."""
-    package = sys.modules[module.partition(".")[0]]
+    names = module.split(".")
+    package = sys.modules[".".join(names[: 2 if names[0] == "selfplay" else 1])]
     if hasattr(package, "__path__"):
         return (path for folder in package.__path__ for path in Path(folder).rglob("*.py"))
     file = getattr(package, "__file__", None)

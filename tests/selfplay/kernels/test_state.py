@@ -126,7 +126,7 @@ def test_move_sequences_are_as_many_as_published(length: int, count: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("manner", "name"), [(CAREFUL, "careful"), (WIN_FIRST, "win-first"), (UNIFORM, "uniform")]
+    ("policy", "name"), [(CAREFUL, "careful"), (WIN_FIRST, "win-first"), (UNIFORM, "uniform")]
 )
 @pytest.mark.parametrize("board", [Board(), Board(8, 8, 5)], ids=str)
 def test_rollouts_have_the_expected_mean(board: Board, policy: int, name: str) -> None:
