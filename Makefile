@@ -36,7 +36,7 @@ check: .venv/dev  ## lint, types and tests: what has to pass
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 picture: .venv/installed  ## draw the game that the README shows
-	$(BIN)/python -m selfplay.cli.board.portrait docs/play.svg
+	$(BIN)/python -m scripts.picture docs/play.svg
 
 questions: .venv/installed  ## judge the questions of `selfplay evaluate` anew: some minutes
 	$(BIN)/python -m selfplay.train.evaluation.positions train/evaluation/data/positions-7x6.npz
@@ -49,7 +49,7 @@ bench: .venv/bench  ## benchmarks, beside OpenSpiel's C++
 	$(BIN)/python -m bench
 
 leaderboard: .venv/installed  ## measure all players, and write their table into the README
-	$(BIN)/python -m bench.leaderboard
+	$(BIN)/python -m scripts.leaderboard
 
 check-lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	rm -rf .venv-lowest

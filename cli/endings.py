@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, TextIO
 
-
-class StoppedError(Exception):
-    """Ctrl-C, or what amounts to it; the message says what is there and how to go on."""
+from selfplay.workers.executors.interface import Failed
 
 
 class Unfailing:
@@ -34,3 +34,11 @@ class Unfailing:
 def give_up(stream: TextIO) -> None:
     """Have what is still to be written go nowhere, not fail once more at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def print_failures(failed: Iterable[Failed], item: str) -> None:
+    """Print why items failed, with their tracebacks under `--debug`."""
+    for failure in failed:
+        print(f"{item} {failure.item}: {failure.reason}", file=sys.stderr)
+        if failure.traceback and "--debug" in sys.argv[1:2]:
+            print(failure.traceback, file=sys.stderr)

@@ -29,8 +29,9 @@ from selfplay.cli.commands import (
     status,
     train,
 )
-from selfplay.cli.endings import StoppedError, Unfailing, give_up
+from selfplay.cli.endings import Unfailing, give_up
 from selfplay.errors import InputError, printable, without_keys
+from selfplay.pipeline.job import StoppedError
 from selfplay.workers.executors.interface import JobError
 
 app = typer.Typer(

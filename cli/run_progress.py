@@ -30,7 +30,7 @@ class Reporter(Protocol):
 
 
 @contextmanager
-def reporter(*, as_json: bool) -> Iterator[Reporter]:
+def reporter(as_json: bool) -> Iterator[Reporter]:
     """Whoever is looking is told in the way that suits them."""
     if as_json:
         yield JsonLines(sys.stdout)

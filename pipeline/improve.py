@@ -1,64 +1,78 @@
-"""Rounds of improvement: a tree is trained on its own games, labelled by a teacher (DAgger).
+"""DAgger: a tree plays, a teacher labels the positions it reaches, a new tree is trained.
 
-A round lets the tree of the round before play, has a teacher label what it got into, and grows a
-new tree of all that was labelled so far. All that a round makes stands in files of the folder, and
-what stands there is not made again:
+Every round trains on the labels of all rounds. Each step of a round is a file in the folder, and
+the next call skips the steps whose files exist:
 
-    improve.json       what all rounds have in common
+    improve.json       the settings of all rounds
     runs/03-1          the games of round 3 against the second opponent
     models/03          the tree of round 3
-    rounds.jsonl       what came of each round
+    rounds.jsonl       the results, one round a line
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from selfplay.errors import InputError
 from selfplay.game.board import Board
+from selfplay.game.openings import parse_openings
+from selfplay.registry import PlayerSpec
 from selfplay.seeding import derive
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec
+from selfplay.train.evaluation.evaluation import examine
 from selfplay.train.evaluation.positions import EvaluationSet
-from selfplay.workers.executors.interface import JobError
+from selfplay.train.training_set import parse_emphasis
+from selfplay.workers.executors.interface import Failed, JobError
+from selfplay.workers.generation import generate as generation
+from selfplay.workers.generation.plan import plan
+from selfplay.workers.tournament import tournament as tournaments
+from selfplay.workers.tournament.standings import standings
+from selfplay.workers.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
+    from selfplay.train.model import Model
     from selfplay.train.trainer import TrainingConfig
     from selfplay.workers.executors.interface import Executor
 
 SETTINGS, ROUNDS = "improve.json", "rounds.jsonl"
 _MOST_BYTES = 1 << 24
-STOPPING = "finishing what is in work; Ctrl-C once more ends at once"
+_MOST_SEED = 1_000_000_000
+
+FIRST_EXPLORER = "mcts:1000"
+"""Plays the games of the first round if there is no run to train on."""
+
+SHARD_GAMES = 10
+"""A perfect teacher takes seconds a game: small shards keep all workers busy to the end."""
 
 Tell = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is, and of how much."""
+"""Receives the current step, how many of its parts are done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What all rounds have in common."""
+    """The settings of all rounds, as `improve.json` keeps them."""
 
     teacher: str
     opponents: tuple[str, ...]
-    """Against whom the tree plays; "self" is the tree."""
+    """The tree plays against these; "self" is the tree."""
     games: int
-    """Of a round, over all opponents."""
+    """Per round, over all opponents."""
     opening: str
     noise: float
     seed: int
     board: str
     connect: int
     base: tuple[str, ...]
-    """The fingerprints of runs that are learned from as well."""
+    """Fingerprints of the extra runs to train on."""
     recipe: dict[str, Any]
+    """The fields of the `TrainingConfig` that are not defaults."""
     stone_weights: str
-    """How often the rows of the rounds count."""
     benchmark: str
-    """Against whom the trees are measured."""
     benchmark_games: int
     benchmark_opening: str
 
@@ -68,26 +82,25 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What came of a round."""
+    """The result of a round."""
 
     number: int
     games: int
-    """Of this round."""
     positions: int
-    """Learned from, those of all rounds so far."""
+    """In the training set: those of all rounds so far."""
     leaves: int
     mistakes: float
-    """In contested positions of the examination."""
+    """Mistake rate in the contested evaluation positions."""
     interval: tuple[float, float]
     as_first: float
-    """The score against the benchmark."""
+    """Score against the benchmark."""
     as_second: float
     model: str
-    """Its fingerprint."""
+    """Fingerprint."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Round:
-        """From what a file says."""
+        """From a line of `rounds.jsonl`; ValueError or TypeError if it is damaged."""
         found = cls(**record)
         low, high = found.interval
         counts = found.number, found.games, found.positions, found.leaves
@@ -101,136 +114,68 @@ class Round:
         return found
 
 
-@dataclass
-class Improvement:
-    """The rounds in a folder."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The rounds that are complete."""
 
-    folder: str
-    settings: Settings
-    base: Sequence[Dataset]
-    recipe: TrainingConfig
-    executor: Executor
-    stop: Callable[[], bool]
-    tell: Tell
-    place: Location = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.place = Location(self.folder)
-        self._refuse_what_cannot_be()
-        if self.place.is_empty:
-            return
-        if not self._is_begun():
-            raise InputError(f"{self.place} is not empty: choose a new folder")
-
-    def _is_begun(self) -> bool:
-        """Whether the folder has these settings; others are refused."""
-        there = self._read(SETTINGS)
-        if there is None:
-            return False
-        for name, value in json.loads(self.settings.as_json()).items():
-            if there[0].get(name) != value:
-                raise InputError(
-                    f"{self.place} was begun with {name} {there[0].get(name)!r}, not {value!r}"
-                )
-        return True
-
-    def _refuse_what_cannot_be(self) -> None:
-        """Before anything is written: a folder is begun with its settings for good."""
-        if "," in self.place.absolute:
-            raise InputError(f"{self.place} has a comma, which has a meaning of its own in players")
-        if not self.place.may_be_written:
-            raise InputError(f"nothing can be written to {self.place}")
-        if EvaluationSet.load().board != self._board:
-            raise InputError(
-                f"the examination is for {EvaluationSet.load().board}, not {self._board}"
-            )
-        for dataset in self.base:
-            if dataset.board != self._board:
-                raise InputError(f"{dataset.place} is of {dataset.board}, not of {self._board}")
-        for opponent in range(len(self.settings.opponents)):
-            Spec.of(self._options(0, opponent))
-        self._tournament("centre" if self.settings.benchmark == "random" else "random").build()
+    rounds: tuple[Round, ...]
+    total: int
+    failed: tuple[Failed, ...] = ()
 
     @property
-    def _board(self) -> Board:
-        return Board.parse(self.settings.board, self.settings.connect)
+    def is_complete(self) -> bool:
+        return len(self.rounds) == self.total
 
-    def _read(self, name: str) -> list[dict[str, Any]] | None:
-        """What a file of the folder says, an object a line; None if there is none."""
-        try:
-            text = self.place.read(name, _MOST_BYTES).decode()
-            lines = [text] if name == SETTINGS else text.splitlines()
-            found = [json.loads(line) for line in lines]
-            if not all(isinstance(record, dict) for record in found):
-                raise ValueError
-            return found
-        except FileNotFoundError:
-            return None
-        except (ValueError, RecursionError):
-            raise InputError(f"{self.place}/{name} is damaged") from None
 
-    def model(self, number: int) -> str:
-        """Where the tree of a round is."""
-        return Location(self.place.absolute).below(f"models/{number:02d}")
+class Improvement:
+    """A folder of rounds: its settings, its files, and the rounds it has."""
 
-    def rounds(self, count: int) -> Iterator[Round]:
-        """Those that are there, then those that are still to be made."""
-        self.place.write(SETTINGS, self.settings.as_json(), self._is_begun)
-        done = self._done()
+    def __init__(
+        self, folder: str, settings: Settings, base: Sequence[Dataset], config: TrainingConfig
+    ) -> None:
+        self.place = Location(folder)
+        self.settings = settings
+        self.base = base
+        self.config = config
+        self.board = Board.parse(settings.board, settings.connect)
+        self._validate()
+        if not (self.place.is_empty or self._has_these_settings()):
+            raise InputError(f"{self.place} is not empty: choose a new folder")
+
+    def rounds(
+        self, count: int, executor: Executor, stop: Callable[[], bool], tell: Tell
+    ) -> Iterator[Progress]:
+        """The progress after each round: first those in the folder, then new ones."""
+        self.place.write(SETTINGS, self.settings.as_json(), self._has_these_settings)
+        done = self._read_rounds()
         for number in range(count):
             if number == len(done):
-                done.append(self._round(number))
-                lines = [json.dumps(asdict(found)) for found in done]
-                self.place.write(ROUNDS, ("\n".join(lines) + "\n").encode())
-            yield done[number]
+                done.append(_RoundMaker(self, number, executor, stop, tell).make())
+                lines = [json.dumps(asdict(made)) + "\n" for made in done]
+                self.place.write(ROUNDS, "".join(lines).encode())
+            yield Progress(tuple(done[: number + 1]), count)
 
-    def _done(self) -> list[Round]:
-        try:
-            return [Round.of(found) for found in self._read(ROUNDS) or ()]
-        except (TypeError, ValueError):
-            raise InputError(f"{self.place}/{ROUNDS} is damaged") from None
+    def model(self, number: int) -> str:
+        """The path of a round's tree."""
+        return Location(self.place.absolute).below(f"models/{number:02d}")
 
-    def _round(self, number: int) -> Round:
-        earlier = [
-            Dataset(self._run(before, opponent))
-            for before in range(number)
-            for opponent in self._rivals(before)
-        ]
-        runs = [self._played(number, opponent, earlier) for opponent in self._rivals(number)]
-        datasets = [*self.base, *earlier, *runs]
-        positions = sum(dataset.positions for dataset in datasets)
-        model = self._grown(number, datasets)
-        exam = self._examined(number)
-        first, second = self._measured(number)
-        return Round(
-            number,
-            sum(dataset.games for dataset in runs),
-            positions,
-            model.tree.leaves,
-            exam.mistake_rate,
-            exam.interval,
-            first,
-            second,
-            model.fingerprint,
-        )
-
-    def _rivals(self, number: int) -> range:
-        """Which opponents are met in a round: in the first there is no tree to play, but base runs
-        to begin with, if any."""
-        return range(0 if number == 0 and self.base else len(self.settings.opponents))
-
-    def _run(self, number: int, opponent: int) -> str:
+    def run(self, number: int, opponent: int) -> str:
+        """The path of a round's games against one opponent."""
         return self.place.below(f"runs/{number:02d}-{opponent}")
 
-    def _options(self, number: int, opponent: int) -> dict[str, Any]:
+    def opponents(self, number: int) -> range:
+        """The opponents of a round. With extra runs, round 0 trains on these and plays nobody."""
+        return range(0 if number == 0 and self.base else len(self.settings.opponents))
+
+    def spec_options(self, number: int, opponent: int) -> dict[str, Any]:
         """The spec of a run of a round."""
         settings = self.settings
-        against = settings.opponents[opponent]
+        name = settings.opponents[opponent]
         return {
             "games": max(1, settings.games // len(settings.opponents)),
             "teacher": settings.teacher,
             "explorer": f"tree:model={self.model(number - 1)}" if number else FIRST_EXPLORER,
-            "opponent": None if against == "self" else against,
+            "opponent": None if name == "self" else name,
             "opening": settings.opening,
             "noise": settings.noise,
             "seed": derive(settings.seed, "round", number, opponent) % _MOST_SEED,
@@ -239,97 +184,166 @@ class Improvement:
             "shard_games": SHARD_GAMES,
         }
 
-    def _played(self, number: int, opponent: int, earlier: Sequence[Dataset]) -> Dataset:
-        """The games of a round against one opponent."""
-        from selfplay.workers.generation.generate import Progress, generate
-        from selfplay.workers.generation.plan import plan
-
-        options = self._options(number, opponent)
-        against = self.settings.opponents[opponent]
-        todo = plan(Location(self._run(number, opponent)), options)
-        if todo.missing:
-            todo.begin()
-            progress = Progress.of(todo)
-            what = f"round {number}: games against {against}"
-            self.tell(what, progress.games, progress.games_total)
-            labelled = tuple(dataset.place.absolute for dataset in earlier)
-            for progress in generate(todo, self.executor, self.stop, labelled):
-                self.tell(what, progress.games, progress.games_total)
-            self._refuse_to_go_on_with(progress.failed, progress.is_complete)
-        return Dataset(todo.place)
-
-    def _grown(self, number: int, datasets: list[Dataset]) -> Any:
-        from selfplay.train.model import Model
-        from selfplay.train.trainer import train_model
-        from selfplay.train.training_set import parse_emphasis
-
-        try:
-            return Model.load(self.model(number))
-        except InputError:
-            pass
-        own = parse_emphasis(self.settings.stone_weights)
-        model, _ = train_model(
-            datasets,
-            self.recipe,
-            lambda what, *far: self.tell(f"round {number}: {what}", *far),
-            weights_by_run=[*([()] * len(self.base)), *([own] * (len(datasets) - len(self.base)))],
-        )
-        model.save(self.model(number))
-        self._refuse_to_go_on_with([], is_complete=not self.stop())
-        return model
-
-    def _examined(self, number: int) -> Any:
-        from selfplay.registry import PlayerSpec
-        from selfplay.train.evaluation.evaluation import examine
-
-        name = f"tree:model={self.model(number)}"
-        player = PlayerSpec.parse(name).build(self._board)
-        return examine(name, player, EvaluationSet.load()).all
-
-    def _tournament(self, player: str) -> Any:
-        """Against the benchmark: the same openings in every round make rounds comparable."""
-        from selfplay.game.openings import parse_openings
-        from selfplay.workers.tournament.tournament import Tournament
-
+    def tournament(self, player: str) -> Tournament:
+        """Against the benchmark, from the same openings in every round."""
         settings = self.settings
         return Tournament.of(
             [player, settings.benchmark],
-            self._board,
-            parse_openings(settings.benchmark_opening, self._board),
+            self.board,
+            parse_openings(settings.benchmark_opening, self.board),
             settings.benchmark_games,
             settings.seed,
         )
 
-    def _measured(self, number: int) -> tuple[float, float]:
-        """The score against the benchmark, as first and as second player."""
-        from selfplay.workers.tournament.standings import standings
-        from selfplay.workers.tournament.tournament import Progress, play
+    def _validate(self) -> None:
+        """Refuse bad settings before a folder is bound to them."""
+        if "," in self.place.absolute:
+            raise InputError(f"{self.place}: a comma separates the options of a player; rename it")
+        if not self.place.may_be_written:
+            raise InputError(f"{self.place} cannot be written to")
+        evaluated = EvaluationSet.load().board
+        if evaluated != self.board:
+            raise InputError(f"the evaluation positions are for {evaluated}, not {self.board}")
+        for dataset in self.base:
+            if dataset.board != self.board:
+                raise InputError(f"{dataset.place} is of {dataset.board}, not of {self.board}")
+        for opponent in range(len(self.settings.opponents)):
+            Spec.of(self.spec_options(0, opponent))
+        self.tournament("centre" if self.settings.benchmark == "random" else "random").build()
 
-        tournament = self._tournament(f"tree:model={self.model(number)}")
+    def _has_these_settings(self) -> bool:
+        """Whether the folder was begun; one begun with other settings is refused."""
+        found = self._read(SETTINGS)
+        if found is None:
+            return False
+        for name, value in json.loads(self.settings.as_json()).items():
+            if found[0].get(name) != value:
+                raise InputError(
+                    f"{self.place} was begun with {name} {found[0].get(name)!r}, not {value!r}"
+                )
+        return True
+
+    def _read(self, name: str) -> list[dict[str, Any]] | None:
+        """The JSON objects of a file, one a line; None if there is no file."""
+        try:
+            text = self.place.read(name, _MOST_BYTES).decode()
+            records = [
+                json.loads(line) for line in ([text] if name == SETTINGS else text.splitlines())
+            ]
+            if not all(isinstance(record, dict) for record in records):
+                raise ValueError
+            return records
+        except FileNotFoundError:
+            return None
+        except (ValueError, RecursionError):
+            raise InputError(f"{self.place}/{name} is damaged") from None
+
+    def _read_rounds(self) -> list[Round]:
+        try:
+            return [Round.of(record) for record in self._read(ROUNDS) or ()]
+        except (TypeError, ValueError):
+            raise InputError(f"{self.place}/{ROUNDS} is damaged") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _RoundMaker:
+    """Makes one round, step by step; a step whose file exists is skipped."""
+
+    all: Improvement
+    number: int
+    executor: Executor
+    stop: Callable[[], bool]
+    tell: Tell
+
+    def make(self) -> Round:
+        every = self.all
+        earlier = [
+            Dataset(every.run(number, opponent))
+            for number in range(self.number)
+            for opponent in every.opponents(number)
+        ]
+        runs = [self._generate(opponent, earlier) for opponent in every.opponents(self.number)]
+        model = self._train([*earlier, *runs])
+        result = self._evaluate()
+        first, second = self._play_benchmark()
+        return Round(
+            self.number,
+            sum(dataset.games for dataset in runs),
+            sum(dataset.positions for dataset in [*every.base, *earlier, *runs]),
+            model.tree.leaves,
+            result.mistake_rate,
+            result.interval,
+            first,
+            second,
+            model.fingerprint,
+        )
+
+    @property
+    def _player(self) -> str:
+        return f"tree:model={self.all.model(self.number)}"
+
+    def _tell(self, step: str, done: int, total: int) -> None:
+        self.tell(f"round {self.number}: {step}", done, total)
+
+    def _generate(self, opponent: int, earlier: Sequence[Dataset]) -> Dataset:
+        run = plan(
+            Location(self.all.run(self.number, opponent)),
+            self.all.spec_options(self.number, opponent),
+        )
+        if run.missing:
+            run.begin()
+            progress = generation.Progress.of(run)
+            step = f"games against {self.all.settings.opponents[opponent]}"
+            self._tell(step, progress.games, progress.games_total)
+            labelled = tuple(dataset.place.absolute for dataset in earlier)
+            for progress in generation.generate(run, self.executor, self.stop, labelled):
+                self._tell(step, progress.games, progress.games_total)
+            self._raise_unless_complete(progress)
+        return Dataset(run.place)
+
+    def _train(self, datasets: list[Dataset]) -> Model:
+        from selfplay.train.model import Model
+        from selfplay.train.trainer import train_model
+
+        path, base = self.all.model(self.number), self.all.base
+        try:
+            return Model.load(path)
+        except InputError:
+            pass
+        weights = parse_emphasis(self.all.settings.stone_weights)
+        model, _ = train_model(
+            [*base, *datasets],
+            self.all.config,
+            self._tell,
+            weights_by_run=[*([()] * len(base)), *([weights] * len(datasets))],
+        )
+        model.save(path)
+        if self.stop():
+            raise KeyboardInterrupt
+        return model
+
+    def _evaluate(self) -> Any:
+        player = PlayerSpec.parse(self._player).build(self.all.board)
+        return examine(self._player, player, EvaluationSet.load()).all
+
+    def _play_benchmark(self) -> tuple[float, float]:
+        """The scores as first and as second player."""
+        tournament = self.all.tournament(self._player)
         tournament.build()
-        progress = Progress(tournament.games)
-        what = f"round {number}: games against {self.settings.benchmark}"
-        for progress in play(tournament, self.executor, self.stop):
-            self.tell(what, progress.games, progress.games_total)
-        self._refuse_to_go_on_with(progress.failed, progress.is_complete)
+        progress = tournaments.Progress(tournament.games)
+        step = f"games against {self.all.settings.benchmark}"
+        for progress in tournaments.play(tournament, self.executor, self.stop):
+            self._tell(step, progress.games, progress.games_total)
+        self._raise_unless_complete(progress)
         (pair,) = standings(tournament, progress.results).pairs
         if pair.forfeits:
             forfeits = [result.forfeit for result in progress.results if result.forfeit]
             raise JobError(f"{pair.forfeits} games were forfeited: {forfeits[0].reason}")
-        return (
-            pair.a_first.points / pair.a_first.games,
-            pair.a_second.points / pair.a_second.games,
-        )
+        first, second = pair.a_first, pair.a_second
+        return first.points / first.games, second.points / second.games
 
-    def _refuse_to_go_on_with(self, failed: Sequence[Any], is_complete: bool) -> None:
-        if failed and not self.stop():
-            raise JobError(failed[0].reason)
-        if not is_complete:
+    def _raise_unless_complete(self, progress: generation.Progress | tournaments.Progress) -> None:
+        if progress.failed and not self.stop():
+            raise JobError(progress.failed[0].reason)
+        if not progress.is_complete:
             raise KeyboardInterrupt
-
-
-FIRST_EXPLORER = "mcts:1000"
-"""Who plays in the first round, if there is nothing to learn from."""
-_MOST_SEED = 1_000_000_000
-SHARD_GAMES = 10
-"""Games of a perfect teacher take seconds: small shards keep all workers busy to the end."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import typer
 
-ROOT = Path(__file__).parent.parent
+from scripts import ROOT
+
 CLI, ARCHITECTURE = ROOT / "docs" / "cli.md", ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- files -->", "<!-- end of files -->"
 

@@ -7,28 +7,26 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from selfplay.cli.durations import duration
-from selfplay.cli.endings import StoppedError
+from selfplay.cli.endings import print_failures
 from selfplay.cli.executors import executor_of, refuse_both
 from selfplay.cli.options import Address, BoardSize, Connect, Json, Seed, Workers
-from selfplay.errors import InputError
 from selfplay.game.board import Board
-from selfplay.workers.executors.interface import JobError
 
 if TYPE_CHECKING:
+    from rich.live import Live
+
     from selfplay.storage.location import Location
-    from selfplay.workers.executors.interface import Executor
-    from selfplay.workers.executors.stopping import Stop
     from selfplay.workers.tournament.standings import Standings
     from selfplay.workers.tournament.tournament import Progress, Tournament
 
-_LOOK_APART = 0.5
+_REDRAW_SECONDS = 0.5
 _STOPPING = "finishing the games in work; Ctrl-C once more ends at once"
 
 
@@ -72,9 +70,10 @@ def arena(
     from selfplay.cli.players import announce_compilation
     from selfplay.cli.plots import draw_ratings, refuse_what_cannot_be_drawn
     from selfplay.game.openings import parse_openings
+    from selfplay.pipeline.job import run_job
     from selfplay.workers.executors.stopping import Stop
     from selfplay.workers.tournament.standings import standings
-    from selfplay.workers.tournament.tournament import Tournament
+    from selfplay.workers.tournament.tournament import Progress, Tournament, play
 
     geometry = Board.parse(board, connect)
     refuse_both(workers, address)
@@ -87,18 +86,26 @@ def arena(
     )
     announce_compilation(geometry)
     tournament.build()
-    stop = Stop()
-    ending = _carry_out(tournament, executor_of(workers, address), stop)
+    executor = executor_of(workers, address)
+    ended = run_job(
+        partial(play, tournament, executor),
+        Progress(tournament.games),
+        executor,
+        live_table(tournament),
+        Stop(),
+    )
+    progress = ended.progress
     title = f"{geometry}, openings {opening}, seed {seed}"
-    kept = ""
-    if ending.progress.games:
-        found = standings(tournament, ending.progress.results)
-        _tell(tournament, found, title, as_json=as_json)
-        if place and _keep(tournament, ending.progress, opening, place, as_json=as_json):
-            kept = f"; they are kept in {place}"
+    done = f"{progress.games:,} of {progress.games_total:,} games were played"
+    if progress.games:
+        result = standings(tournament, progress.results)
+        _print(tournament, result, title, as_json=as_json)
+        if place and _keep(tournament, progress, opening, place, as_json=as_json):
+            done += f"; they are stored in {place}"
         if plot is not None:
-            draw_ratings(found.players, plot)
-    _conclude(ending, stop, kept)
+            draw_ratings(result.players, plot)
+    print_failures(progress.failed, "batch of games")
+    ended.raise_unless_complete(done)
 
 
 def _new_place(out: str) -> Location:
@@ -110,54 +117,23 @@ def _new_place(out: str) -> Location:
     return place
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How far a tournament came, and what was in its way."""
-
-    progress: Progress
-    error: Exception | None = None
-
-
-def _carry_out(tournament: Tournament, executor: Executor, stop: Stop) -> Ending:
-    from selfplay.workers.tournament.tournament import Progress, play
-
-    progress = Progress(tournament.games)
-    try:
-        with looking_on(tournament) as tell, executor.start(), stop.listening(tell.stopping):
-            for progress in play(tournament, executor, stop):
-                tell.show(progress)
-    except KeyboardInterrupt:
-        stop.is_interrupted = True
-    except (JobError, InputError) as error:
-        return Ending(progress, error)
-    return Ending(progress)
-
-
-class Nobody:
-    """Looks on where there is no terminal."""
+class NoTable:
+    """For logs and pipes: nothing is shown before the end."""
 
     def show(self, progress: Progress) -> None:
-        """Nothing is told before the end."""
+        pass
 
     def stopping(self) -> None:
         print(_STOPPING, file=sys.stderr, flush=True)
 
 
-class Spectator(Nobody):
-    """Sees the table as it grows."""
+class LiveTable:
+    """The ratings so far, redrawn at a terminal."""
 
-    def __init__(self, tournament: Tournament) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
+    def __init__(self, tournament: Tournament, live: Live) -> None:
         self._tournament = tournament
+        self._live = live
         self._next = 0.0
-        self.live = Live(
-            console=Console(stderr=True, highlight=False),
-            auto_refresh=False,
-            transient=True,
-            redirect_stdout=False,
-        )
 
     def show(self, progress: Progress) -> None:
         from rich.console import Group
@@ -171,16 +147,34 @@ class Spectator(Nobody):
             return
         line = Text(", ".join(_so_far(progress)))
         if progress.games:
-            found = standings(self._tournament, progress.results)
-            self.live.update(Group(players_table(found), line), refresh=True)
+            table = players_table(standings(self._tournament, progress.results))
+            self._live.update(Group(table, line), refresh=True)
         else:
-            self.live.update(line, refresh=True)
-        # Of a long tournament the table takes its time: it shall not take it from the games.
+            self._live.update(line, refresh=True)
+        # Rating many games takes long: spend at most a tenth of the time on it.
         taken = time.monotonic() - start
-        self._next = start + max(_LOOK_APART, 10 * taken)
+        self._next = start + max(_REDRAW_SECONDS, 10 * taken)
 
     def stopping(self) -> None:
-        self.live.console.print(_STOPPING)
+        self._live.console.print(_STOPPING)
+
+
+@contextmanager
+def live_table(tournament: Tournament) -> Iterator[NoTable | LiveTable]:
+    """A live table at a terminal."""
+    if not sys.stderr.isatty():
+        yield NoTable()
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(
+        console=Console(stderr=True, highlight=False),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+    ) as live:
+        yield LiveTable(tournament, live)
 
 
 def _so_far(progress: Progress) -> Iterator[str]:
@@ -193,18 +187,7 @@ def _so_far(progress: Progress) -> Iterator[str]:
         yield f"{duration(progress.seconds_left)} to go"
 
 
-@contextmanager
-def looking_on(tournament: Tournament) -> Iterator[Nobody]:
-    """Whoever is looking sees the table."""
-    if not sys.stderr.isatty():
-        yield Nobody()
-        return
-    spectator = Spectator(tournament)
-    with spectator.live:
-        yield spectator
-
-
-def _tell(tournament: Tournament, found: Standings, title: str, *, as_json: bool) -> None:
+def _print(tournament: Tournament, found: Standings, title: str, *, as_json: bool) -> None:
     from selfplay.cli.standings import as_record
 
     if as_json:
@@ -251,22 +234,3 @@ def _keep(
     if not as_json:
         print(f"{place}: {dataset.games:,} games, {dataset.positions:,} positions", flush=True)
     return True
-
-
-def _conclude(ending: Ending, stop: Stop, kept: str) -> None:
-    """Say how it ended, if not as it should."""
-    progress = ending.progress
-    played = f"{progress.games:,} of {progress.games_total:,} games were played{kept}"
-    if progress.is_complete:
-        return
-    if stop.is_interrupted:
-        raise StoppedError(f"stopped: {played}")
-    if ending.error is not None:
-        raise type(ending.error)(
-            f"{ending.error}; {played}" if progress.games else str(ending.error)
-        )
-    for failure in progress.failed:
-        print(failure.reason, file=sys.stderr)
-        if failure.traceback and "--debug" in sys.argv[1:2]:
-            print(failure.traceback, file=sys.stderr)
-    raise JobError(played)

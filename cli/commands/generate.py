@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from selfplay.cli.durations import duration, parse_duration
-from selfplay.cli.endings import StoppedError, give_up
+from selfplay.cli.endings import give_up, print_failures
 from selfplay.cli.executors import executor_of, refuse_both
 from selfplay.cli.options import Address, Json, Workers
-from selfplay.errors import InputError
+from selfplay.pipeline.job import StoppedError
 from selfplay.workers.executors.interface import JobError
 
 if TYPE_CHECKING:
+    from selfplay.pipeline.job import Ended
     from selfplay.workers.executors.interface import Executor
     from selfplay.workers.executors.stopping import Stop
     from selfplay.workers.generation.generate import Progress
@@ -149,6 +151,9 @@ def generate(
 
     Example: selfplay generate new --games 20 --teacher mcts:1000
     """
+    from selfplay.cli.players import announce_compilation
+    from selfplay.cli.run_progress import reporter
+    from selfplay.pipeline.job import Ended, run_job
     from selfplay.storage.location import Location
     from selfplay.storage.spec import read_options
     from selfplay.workers.executors.stopping import Stop
@@ -176,75 +181,42 @@ def generate(
     refuse_both(workers, address)
     plan = plan_of(Location(run), options, restart=restart, check_engine=check_engine)
     if dry_run:
-        _say_estimate(plan, workers, as_json=as_json)
+        _print_estimate(plan, workers, as_json=as_json)
         return
     stop = Stop(seconds)
+    ended = Ended(Progress.of(plan))
     if plan.missing:
-        ending = _carry_out(plan, executor_of(workers, address), stop, as_json=as_json)
-    else:
-        if not plan.is_written:
-            plan.begin()
-        ending = Ending(Progress.of(plan))
-    _conclude(plan, ending, stop, as_json=as_json)
+        announce_compilation(plan.description.board)
+        executor = executor_of(workers, address)
+        ended = run_job(
+            partial(_steps, plan, executor), ended.progress, executor, reporter(as_json), stop
+        )
+    elif not plan.is_written:
+        plan.begin()
+    _conclude(plan, ended, stop, as_json=as_json)
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How far a run came, and what was in its way."""
+def _steps(plan: Plan, executor: Executor, stop: Callable[[], bool]) -> Iterator[Progress]:
+    from selfplay.workers.generation.generate import Progress, generate
 
-    progress: Progress
-    error: Exception | None = None
-
-
-def _carry_out(plan: Plan, executor: Executor, stop: Stop, *, as_json: bool) -> Ending:
-    from selfplay.cli.players import announce_compilation
-    from selfplay.cli.run_progress import reporter
-    from selfplay.workers.generation.generate import Progress
-    from selfplay.workers.generation.generate import generate as carry_out
-
-    progress = Progress.of(plan)
-    announce_compilation(plan.description.board)
-    begun = False
-    try:
-        with (
-            reporter(as_json=as_json) as tell,
-            executor.start(),
-            stop.listening(tell.stopping),
-        ):
-            plan.begin()
-            begun = True
-            for progress in carry_out(plan, executor, stop):
-                tell.show(progress)
-    except KeyboardInterrupt:
-        stop.is_interrupted = True
-    except (JobError, InputError) as error:
-        if not begun:
-            raise
-        return Ending(progress, error)
-    return Ending(progress)
+    plan.begin()
+    yield Progress.of(plan)
+    yield from generate(plan, executor, stop)
 
 
-def _conclude(plan: Plan, ending: Ending, stop: Stop, *, as_json: bool) -> None:
-    """Say how it ended, and how to go on."""
-    progress = ending.progress
-    there = f"{progress.shards:,} of {progress.shards_total:,} shards are there"
-    again = shlex.join(["selfplay", "generate", plan.place.uri])
-    for failure in progress.failed:
-        print(f"shard {failure.item}: {failure.reason}", file=sys.stderr)
-        if failure.traceback and "--debug" in sys.argv[1:2]:
-            print(failure.traceback, file=sys.stderr)
-    if not progress.is_complete:
-        failed = bool(progress.failed or ending.error)
-        _tell_the_end("failed" if failed else "stopped", progress, None, as_json=as_json)
-        if stop.is_interrupted:
-            raise StoppedError(f"stopped: {there}; to go on: {again}")
-        if ending.error is not None:
-            raise type(ending.error)(f"{ending.error}; {there}; to go on: {again}")
-        if failed:
-            raise JobError(f"{there}; to try the others again: {again}")
-        print(f"the time is up: {there}; to go on: {again}", file=sys.stderr)
+def _conclude(plan: Plan, ended: Ended[Progress], stop: Stop, *, as_json: bool) -> None:
+    """Say how it ended, and how to resume."""
+    progress = ended.progress
+    if progress.is_complete:
+        _complete(plan, progress, stop, as_json=as_json)
         return
-    _complete(plan, progress, stop, as_json=as_json)
+    print_failures(progress.failed, "shard")
+    event = "failed" if progress.failed or ended.error else "stopped"
+    _print_end(event, progress, None, as_json=as_json)
+    done = f"{progress.shards:,} of {progress.shards_total:,} shards are complete"
+    resume = f"resume with: {shlex.join(['selfplay', 'generate', plan.place.uri])}"
+    ended.raise_unless_complete(done, resume)
+    print(f"--max-time is over: {done}; {resume}", file=sys.stderr)
 
 
 def _complete(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> None:
@@ -254,7 +226,7 @@ def _complete(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> N
     dataset = Dataset(plan.place)
     if dataset.missing():
         raise JobError(f"{plan.place} was changed meanwhile: give the command again")
-    _tell_the_end("done", progress, dataset.fingerprint, as_json=as_json)
+    _print_end("done", progress, dataset.fingerprint, as_json=as_json)
     if not as_json:
         new = f", {progress.positions_per_second:,.0f} positions/s" if progress.new_shards else ""
         print(
@@ -271,9 +243,7 @@ def _complete(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> N
             ) from None
 
 
-def _tell_the_end(
-    event: str, progress: Progress, fingerprint: str | None, *, as_json: bool
-) -> None:
+def _print_end(event: str, progress: Progress, fingerprint: str | None, *, as_json: bool) -> None:
     if not as_json:
         return
     record = {
@@ -290,7 +260,7 @@ def _tell_the_end(
         give_up(sys.stdout)
 
 
-def _say_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
+def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
     from selfplay.cli.drawing import console, plain_table
     from selfplay.cli.players import announce_compilation
     from selfplay.machine import usable_cores

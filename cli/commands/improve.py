@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from selfplay.cli.endings import StoppedError
 from selfplay.cli.executors import executor_of, refuse_both
 from selfplay.cli.options import Address, BoardSize, Connect, Json, Seed, Workers
 from selfplay.errors import InputError
 
 if TYPE_CHECKING:
-    from selfplay.pipeline.improve import Round
+    from selfplay.pipeline.improve import Progress, Round
 
 # A position is not learned better for being met more often than this.
 _MEETINGS = 5
@@ -106,7 +106,8 @@ def improve(
     from selfplay.cli.players import announce_compilation
     from selfplay.cli.progress import phases
     from selfplay.game.board import Board
-    from selfplay.pipeline.improve import STOPPING, Improvement, Settings
+    from selfplay.pipeline.improve import Improvement, Progress, Settings
+    from selfplay.pipeline.job import run_job
     from selfplay.registry import PlayerSpec
     from selfplay.storage.dataset import Dataset
     from selfplay.train.trainer import TrainingConfig
@@ -136,7 +137,7 @@ def improve(
         "max_weight": max_weight or _MEETINGS * max([1, *(times for _, times in weights)]),
         "test": 0.0,
     }
-    recipe = TrainingConfig(**taught)  # type: ignore[arg-type]
+    config = TrainingConfig(**taught)  # type: ignore[arg-type]
     settings = Settings(
         teacher=teacher,
         opponents=names,
@@ -154,34 +155,45 @@ def improve(
         benchmark_opening=benchmark_opening,
     )
     announce_compilation(geometry)
-    stop, executor = Stop(), executor_of(workers, address)
-
-    def say_stopping() -> None:
-        print(STOPPING, file=sys.stderr, flush=True)
-
-    found: list[Round] = []
-    try:
-        with phases() as tell:
-            results = sys.stdout  # Ray's start takes it for itself
-            with executor.start(), stop.listening(say_stopping):
-                course = Improvement(folder, settings, datasets, recipe, executor, stop, tell)
-                if not as_json:
-                    print(HEADER, file=results, flush=True)
-                for made in course.rounds(rounds):
-                    found.append(made)
-                    line = json.dumps(as_record(made)) if as_json else line_of(made)
-                    print(line, file=results, flush=True)
-    except KeyboardInterrupt:
-        raise StoppedError(
-            f"stopped after {len(found)} of {rounds} rounds; the same command goes on"
-        ) from None
+    executor = executor_of(workers, address)
+    improvement = Improvement(folder, settings, datasets, config)
+    with phases() as tell:
+        ended = run_job(
+            lambda stop: improvement.rounds(rounds, executor, stop, tell),
+            Progress((), rounds),
+            executor,
+            nullcontext(RoundPrinter(as_json=as_json)),
+            Stop(),
+        )
+    done = ended.progress.rounds
+    ended.raise_unless_complete(
+        f"{len(done)} of {rounds} rounds are complete", "the same command resumes"
+    )
     if plot is not None:
         from selfplay.cli.plots import draw_rounds
 
-        draw_rounds(found, benchmark, plot)
+        draw_rounds(done, benchmark, plot)
     if not as_json:
-        player = f"tree:model={course.place.below(f'models/{found[-1].number:02d}')}"
-        print(f"\n{shlex.join(['selfplay', 'play', '--o', str(PlayerSpec.parse(player))])}")
+        latest = PlayerSpec.parse(f"tree:model={improvement.model(done[-1].number)}")
+        print(f"\n{shlex.join(['selfplay', 'play', '--o', str(latest)])}")
+
+
+class RoundPrinter:
+    """Prints each round as a line of a table, or as JSON."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._out = sys.stdout  # Ray replaces it while it starts
+        if not as_json:
+            print(HEADER, flush=True)
+
+    def show(self, progress: Progress) -> None:
+        made = progress.rounds[-1]
+        line = json.dumps(as_record(made)) if self._as_json else line_of(made)
+        print(line, file=self._out, flush=True)
+
+    def stopping(self) -> None:
+        print("finishing the step in work; Ctrl-C again stops at once", file=sys.stderr, flush=True)
 
 
 HEADER = "round   games  positions   leaves  mistakes      95 % conf.    first   second"

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from selfplay.cli.endings import StoppedError
 from selfplay.cli.options import BoardSize, Connect, Seed
 from selfplay.errors import InputError
 from selfplay.game.board import Board
+from selfplay.pipeline.job import StoppedError
 
 HINTS = "mcts:10000"
 

@@ -56,8 +56,8 @@ def test_when_the_time_is_up_it_ends_in_order(tmp_path: Path) -> None:
     options = ["--games=1000000", "--teacher=mcts:50", "--workers=0", "--max-time=4s"]
     done = run("generate", "run", *options, cwd=tmp_path)
     assert done.returncode == 0
-    assert "the time is up: " in done.stderr
-    assert "to go on: selfplay generate run" in done.stderr
+    assert "--max-time is over: " in done.stderr
+    assert "resume with: selfplay generate run" in done.stderr
     assert Dataset(str(tmp_path / "run")).shards() == list(
         range(len(list((tmp_path / "run" / "shards").iterdir())))
     )
@@ -81,7 +81,7 @@ def test_the_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "0 of 1 shards are there; to go on: selfplay generate run" in err
+    assert "0 of 1 shards are complete; resume with: selfplay generate run" in err
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripts.picture import picture
 from selfplay.cli.board.game import Game, Seat
-from selfplay.cli.board.portrait import portrait
 from selfplay.cli.board.records import keep, kept_in, line_of
 from selfplay.errors import InputError
 from selfplay.game.board import Board
@@ -344,7 +344,7 @@ def test_what_cannot_be_is_said_before_a_game(
 
 
 def test_the_picture_in_the_readme_is_what_is_seen() -> None:
-    shown, drawn = (ROOT / "docs" / "play.svg").read_text(), portrait()
+    shown, drawn = (ROOT / "docs" / "play.svg").read_text(), picture()
     texts = [re.findall(r">([^<]+)</text>", svg) for svg in (shown, drawn)]
     assert texts[0] == texts[1]
     assert any("speaks&#160;for&#160;it" in text for text in texts[0])

@@ -69,7 +69,7 @@ def test_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on" in errors
+    assert "the same command resumes" in errors
     after = run("improve", "there", "--rounds=3", *SMALL, cwd=tmp_path)
     assert json_lines(after.stdout) == lines
 
@@ -90,7 +90,7 @@ def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]
     [
         ("--benchmark-opening=nonsense", "nonsense"),
         ("--noise=2", "from 0 to 1"),
-        ("--board=6x5", "the examination is for 7x6"),
+        ("--board=6x5", "the evaluation positions are for 7x6"),
         ("--opponent=human", "not a human"),
         ("--benchmark=human", "needs somebody to ask"),
         ("--smoothing=-1", "smoothing is a number from 0"),

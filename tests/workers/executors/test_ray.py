@@ -212,7 +212,7 @@ def test_a_signal_ends_in_order_and_the_command_goes_on(
     driver.send_signal(number)
     out, err = driver.communicate(timeout=60)
     assert driver.returncode == 130
-    assert f"to go on: selfplay generate {run}" in err
+    assert f"resume with: selfplay generate {run}" in err
     assert "Traceback" not in err
     records = [json.loads(line) for line in out.splitlines()]  # and nothing of Ray's
     assert [record["event"] for record in records][-1] == "stopped"
@@ -226,5 +226,5 @@ def test_ctrl_c_while_ray_starts_leaves_nothing_behind(tmp_path: Path) -> None:
     driver.send_signal(signal.SIGINT)
     _, err = driver.communicate(timeout=60)
     assert driver.returncode == 130
-    assert b"to go on" in err
+    assert b"resume with" in err
     wait_for(lambda: not Path(f"/proc/{server}").exists())

@@ -165,7 +165,7 @@ def test_a_full_disk_is_one_line_and_room_completes_the_run(tmp_path: Path) -> N
     assert done.stdout == ""
     told = [line for line in done.stderr.splitlines() if line.startswith("shard")]
     assert [re.sub(r" \(.*\)", "", line) for line in told] == ["shard 2: File too large"]
-    assert "2 of 4 shards are there" in done.stderr
+    assert "2 of 4 shards are complete" in done.stderr
     assert list(verify(Dataset(str(run)))) != []  # two are missing, those that are there are whole
     assert Dataset(str(run)).shards() == [0, 1]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""`python -m selfplay.cli.board.portrait FILE.svg`: the picture of a game in the README."""
+"""`python -m scripts.picture FILE.svg`: draw the game that the README shows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from selfplay.game.position import Position
 COLUMNS, LINES = 80, 24
 OPPONENT = "tree"
 YOURS = (3, 3, 2, 4, 1)
-"""The columns that a person plays, 0-based; the tree answers."""
+"""The columns a person plays, 0-based; the tree answers."""
 
 
-def portrait() -> str:
-    """A game against the tree that comes along, which is asked why."""
+def picture() -> str:
+    """The terminal after a few moves against the bundled tree, which explains its last one."""
     seats = Seat.of("human", "you"), Seat.of(OPPONENT)
     game = Game(Position(Board()), seats)
     tree = seats[1].spec.build(Board())
@@ -50,4 +50,4 @@ def portrait() -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(portrait())
+    Path(sys.argv[1]).write_text(picture())
