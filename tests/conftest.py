@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import signal
 from collections.abc import Callable
@@ -30,17 +31,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+SLOW = {
+    "s3": {"store", "s3_server"},
+    "ray": {"RayExecutor", "on_ray"},
+    "process": {"run_process", "terminal", "SELFPLAY", "subprocess", "pexpect"},
+}
+"""What a test uses that makes it slow, by marker."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what takes long by what it uses, so that `make quick` leaves it out."""
     for item in items:
-        names = vars(item.module)  # type: ignore[attr-defined]
-        if {"store", "s3_server"} & set(item.fixturenames):  # type: ignore[attr-defined]
-            item.add_marker("s3")
-        if {"RayExecutor", "ray"} & names.keys():
-            item.add_marker("ray")
-        used = {getattr(value, "__module__", None) for value in names.values()}
-        if "subprocess" in names or "tests.cli.command" in used:
-            item.add_marker("process")
+        assert isinstance(item, pytest.Function)
+        used = {*item.fixturenames, *names_of(item.function)}
+        for marker, names in SLOW.items():
+            if names & used:
+                item.add_marker(marker)
+
+
+def names_of(function: Any) -> set[str]:
+    """The names that a function uses, and those of the functions of its module that it calls."""
+    found: set[str] = set()
+    todo = [function]
+    while todo:
+        one = todo.pop()
+        for name in set(one.__code__.co_names) - found:
+            found.add(name)
+            other = one.__globals__.get(name)
+            if getattr(other, "__globals__", None) is one.__globals__:
+                todo.append(inspect.unwrap(other))
+    return found
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Every command that the documents show is run; every link in them leads somewhere."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -11,6 +10,7 @@ import pytest
 
 from scripts import reference
 from tests import ROOT
+from tests.cli.command import run
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -47,15 +47,7 @@ def run_command(command: str, where: Path) -> str:
     # Someone who leaves at once stands in for the person at the keyboard.
     output = "q\n"
     for stage in stages:
-        done = subprocess.run(
-            [sys.executable, "-m", "selfplay", *shlex.split(stage)[1:]],
-            input=output,
-            capture_output=True,
-            text=True,
-            cwd=where,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            check=False,
-        )
+        done = run(*shlex.split(stage)[1:], stdin=output, cwd=where)
         complaints = [line for line in done.stderr.splitlines() if " shards, " not in line]
         assert (done.returncode, complaints) == (0, []), command
         output = done.stdout

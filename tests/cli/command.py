@@ -1,4 +1,4 @@
-"""The command as a process: with pipes, or at a real terminal."""
+"""The command: called in this process, as a process with pipes, or at a real terminal."""
 
 from __future__ import annotations
 
@@ -8,25 +8,58 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pexpect
+import pytest
 
+from selfplay.cli.main import run as command
+from selfplay.workers.executors import ray
+from selfplay.workers.executors.local import LocalExecutor
 from tests import ROOT
 
 SELFPLAY = [sys.executable, "-m", "selfplay"]
 
 
 def run(
-    *arguments: str, stdin: str | None = None, cwd: Path | None = None, **environment: str
+    *arguments: str, stdin: str = "", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
+    """The command in this process, without Ray: what starting both costs is saved."""
+    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    out, err = (TextIOWrapper(BytesIO(), encoding=encoding) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["selfplay", *arguments])
+        patch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin.encode())))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        patch.setattr(ray, "RayExecutor", lambda workers, address: LocalExecutor())
+        for name, value in {"COLUMNS": "80", "LINES": "25", **environment}.items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        try:
+            command()
+        except SystemExit as end:
+            code = end.code
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+    assert isinstance(code, int)
+    texts = [stream.buffer.getvalue().decode(encoding) for stream in (out, err)]  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(arguments, code, *texts)
+
+
+def run_process(
+    *arguments: str, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own, with pipes."""
     return subprocess.run(
         [*SELFPLAY, *arguments],
-        input=stdin,
-        stdin=None if stdin is not None else subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         cwd=cwd,
         check=False,
     )
@@ -43,10 +76,10 @@ def terminal(
     **environment: str,
 ) -> pexpect.spawn:
     """At a terminal of 80 by 24; results go into a file, if one is given."""
-    command = shlex.join([*SELFPLAY, *arguments]) + (f" > {stdout}" if stdout else "")
+    words = shlex.join([*SELFPLAY, *arguments]) + (f" > {stdout}" if stdout else "")
     return pexpect.spawn(
         "/bin/sh",
-        ["-c", f"exec {command}"],
+        ["-c", f"exec {words}"],
         encoding="utf-8",
         dimensions=(24, 80),
         timeout=60,

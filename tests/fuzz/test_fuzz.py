@@ -16,7 +16,7 @@ from selfplay.storage.spec import Spec
 from tests.cli.command import ROOT
 from tests.fuzz.mutants import of_text, strange
 
-MUTANTS = 300
+MUTANTS = 100
 
 
 def test_no_mutant_of_a_file_ends_a_command_in_disorder() -> None:
