@@ -23,9 +23,9 @@ _WORD = (1 << 64) - 1
 
 
 def write_parts(dataset: Dataset, share: float, folder: Path) -> dict[str, int]:
-    """Write selfplay.train.parquet and test.parquet into a folder; how many rows went where."""
+    """Write train.parquet and test.parquet into a folder; how many rows went where."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = folder / "selfplay.train.parquet", folder / "test.parquet"
+    paths = folder / "train.parquet", folder / "test.parquet"
     counts = [0, 0]
     kinds = schema(dataset.board)
     with ExitStack() as files:

@@ -271,7 +271,7 @@ def split(
         float, typer.Option("--test", help="The share of positions to be examined on.")
     ] = 0.2,
 ) -> None:
-    """Write selfplay.train.parquet and test.parquet: no position, nor its mirror image, is in both.
+    """Write train.parquet and test.parquet: no position, nor its mirror image, is in both.
 
     Example: selfplay dataset split examples/tiny --test 0.2 --out parts
     """

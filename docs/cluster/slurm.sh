@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A run on Slurm: Ray on all nodes of the job, started for it and gone with it.
+# A run on Slurm: starts Ray on all nodes of the job, for its duration.
 #
 #     sbatch docs/cluster/slurm.sh /shared/RUN --games 100000 --seed 1
 #
-# It stops in order before the time is up; the same command goes on.
+# It stops in order before the time limit; the same command resumes.
 #SBATCH --job-name=selfplay
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=1
@@ -15,7 +15,7 @@ set -euo pipefail
 mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 head=${nodes[0]}
 address=$(srun --nodes=1 --ntasks=1 --nodelist="$head" hostname --ip-address | cut -d' ' -f1)
-port=$((20000 + SLURM_JOB_ID % 20000))  # jobs of several people may share a node
+port=$((20000 + SLURM_JOB_ID % 20000))  # several jobs may share a node
 export RAY_AUTH_MODE=token
 export RAY_AUTH_TOKEN=${RAY_AUTH_TOKEN:-$(head -c 32 /dev/urandom | base64 | tr -d '/+=')}
 

@@ -119,7 +119,7 @@ def test_no_position_nor_its_mirror_image_is_on_both_sides(
     counts = write_parts(dataset, 0.3, tmp_path / "parts")
     assert sum(counts.values()) == dataset.positions
     sides = []
-    for name in ("selfplay.train.parquet", "test.parquet"):
+    for name in ("train.parquet", "test.parquet"):
         rows = Rows.from_table(pq.read_table(tmp_path / "parts" / name))
         positions = [Position.from_cells(cells) for cells in rows.board.tolist()]
         sides.append({position.key(canonical=True) for position in positions})

@@ -331,7 +331,7 @@ def _join(address: str) -> None:
 @contextmanager
 def _nowhere() -> Iterator[None]:
     """In a folder without files. Ray has its workers import from the folder where it was started
-    before anywhere else: a `selfplay.train.py` there would be taken for this program's."""
+    before anywhere else: a `train.py` there would be taken for this program's."""
     folder = tempfile.mkdtemp(prefix="selfplay-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # Ray's processes stay in it
     with chdir(folder):
