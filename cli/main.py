@@ -40,7 +40,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Reproducible self-play data for Connect Four, and decision trees trained on it.",
-    epilog="Each command explains itself: `selfplay analyse --help`.",
+    epilog="PLAYER is human, random, greedy, minimax:6, mcts:10000, perfect or tree:MODEL, with "
+    "options after a colon. Help on a command: `selfplay analyse --help`.",
 )
 app.command("quickstart")(quickstart.quickstart)
 app.command("analyse")(analyse.analyse)
@@ -73,12 +74,12 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def root(
     context: typer.Context,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of anything that goes wrong.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Reproducible self-play data for Connect Four, and decision trees trained on it."""

@@ -17,27 +17,27 @@ Positions = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[POSITION]...",
-        help="Columns played, such as 44352; without any, the lines of stdin.",
+        help="Columns played, such as 44352. [default: the lines of stdin]",
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all randomness.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 Memory = Annotated[
-    int, typer.Option("--memory", metavar="MB", help="Memory for the table of positions.")
+    int, typer.Option("--memory", metavar="MB", help="Size of the transposition table.")
 ]
 BookFile = Annotated[
     Path | None,
     typer.Option(
-        "--book", metavar="FILE", help="An opening book of your own, from `selfplay book build`."
+        "--book", metavar="FILE", help="Opening book from `selfplay book build`. [default: bundled]"
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, one object a line.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 Workers = Annotated[
     int | None,
     typer.Option(
         "--workers",
         min=0,
-        help="Number of Ray workers; 0: this process alone. [default: all cores]",
+        help="Number of Ray workers; 0 runs without Ray. [default: all cores]",
     ),
 ]
 Address = Annotated[

@@ -1,4 +1,4 @@
-"""Why a tree played what it played, in lines for people."""
+"""An explanation of a tree's move as lines of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_ADVANTAGES = 4
 
 
 def reasons(why: Explanation, most: int | None = None) -> list[str]:
-    """What speaks for the move, of the path at most so many lines, and what nearly was."""
+    """The path of the move, at most `most` lines of it, and what would change the move."""
     from selfplay.train.explanation import wording_of
 
     share = why.shares[why.move] or 0.0
@@ -22,21 +22,21 @@ def reasons(why: Explanation, most: int | None = None) -> list[str]:
         path = path[left_out:]
     lines = [f"column {why.move + 1}: {share:.0%} speaks for it, because"]
     if left_out:
-        lines.append(f"  {left_out} things more, and")
+        lines.append(f"  {left_out} more conditions, and")
     lines += [f"  {line}" for line in path]
     names = wording_of(why.model).classes
     counts = ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)
     smoothing = why.model.tree.smoothing
-    filled = f", filled up with {smoothing:,.0f} like those above" if smoothing else ""
-    lines.append(f"where {why.support:,} rows had come: {counts}{filled}")
+    filled = f", smoothed by {smoothing:,.0f} like those above" if smoothing else ""
+    lines.append(f"leaf of {why.support:,} rows: {counts}{filled}")
     if why.runner_up is not None:
         opponent = why.shares[why.runner_up] or 0.0
         lines.append(f"the next best is column {why.runner_up + 1}, with {opponent:.0%}")
     if why.advantages:
         assert why.runner_up is not None
-        lines.append(f"what counts, and is otherwise with column {why.runner_up + 1}:")
+        lines.append(f"advantages over column {why.runner_up + 1}:")
     for found in why.advantages[:MOST_ADVANTAGES]:
         lines.append(f"  {found.name}: {found.here}, not {found.there} ({found.points:+d})")
     if why.flip is not None:
-        lines.append(f"had it been otherwise ({why.flip.instead}), column {why.flip.move + 1}")
+        lines.append(f"if {why.flip.instead}, it would play column {why.flip.move + 1}")
     return lines

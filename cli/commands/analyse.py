@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 def analyse(
     positions: Positions = None,
     player: Annotated[
-        str, typer.Option("--player", "-p", metavar="PLAYER", help="Player to ask.")
+        str, typer.Option("--player", "-p", metavar="PLAYER", help="Player that analyses.")
     ] = "mcts:10000",
     board: BoardSize = "7x6",
     connect: Connect = 4,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """What a player thinks of positions.
+    """Analyse positions with a player: its move, and what it knows of each column.
 
     An empty line, or nothing at a terminal, is the empty board. A line of stdin that is no
     position is reported with its number; the others are done, and the exit code is 1.

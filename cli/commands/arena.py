@@ -32,13 +32,12 @@ _STOPPING = "finishing the games in work; Ctrl-C once more ends at once"
 
 def arena(
     players: Annotated[
-        list[str], typer.Argument(metavar="PLAYER...", help="Two or more: mcts, greedy.")
+        list[str],
+        typer.Argument(metavar="PLAYER...", help="Two or more players, such as mcts:1000 greedy."),
     ],
-    games: Annotated[
-        int, typer.Option("--games", help="Of each pair, half of them with either side first.")
-    ] = 200,
+    games: Annotated[int, typer.Option("--games", help="Games per pair: an even number.")] = 200,
     opening: Annotated[
-        str, typer.Option("--opening", help="Where games begin: 0-8, sensible:0-8, all:4, file:F.")
+        str, typer.Option("--opening", help="Openings: 0-8, sensible:0-8, all:4 or file:F.")
     ] = "0-8",
     board: BoardSize = "7x6",
     connect: Connect = 4,
@@ -46,24 +45,28 @@ def arena(
     move_seconds: Annotated[
         float | None,
         typer.Option(
-            "--move-seconds", metavar="S", help="Time limit a move; exceeding it forfeits."
+            "--move-seconds",
+            metavar="S",
+            help="Time limit per move; a player that exceeds it forfeits.",
         ),
     ] = None,
     workers: Workers = None,
     address: Address = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the ratings: .svg, .png or .pdf."),
+        typer.Option(
+            "--plot", metavar="FILE", help="Plot the ratings to a .svg, .png or .pdf file."
+        ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", metavar="RUN", help="Keep the games as a new run.")
+        str | None, typer.Option("--out", metavar="RUN", help="Write the games as a new run.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """A tournament: every pair of players plays every opening twice, with sides swapped.
+    """Play a tournament: every pair plays every opening twice, with sides swapped.
 
-    The same seed gives the same games, whatever the number of workers. A player that fails, or
-    takes too long, forfeits the game. Ctrl-C shows what was played so far.
+    The same seed gives the same games with any number of workers. A player that fails or exceeds
+    the time limit forfeits the game. Ctrl-C prints the standings so far.
 
     Example: selfplay arena mcts:200 greedy random --games 10 --workers 0
     """

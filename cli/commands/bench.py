@@ -11,7 +11,7 @@ import typer
 from selfplay.cli.options import BoardSize, Connect, Json, Seed
 from selfplay.game.board import Board
 
-app = typer.Typer(help="What the parts of a search are worth, measured here and now.")
+app = typer.Typer(help="Benchmark the parts of a search on this machine.")
 
 _ROUNDS = 3
 
@@ -20,14 +20,18 @@ _ROUNDS = 3
 def minimax(
     board: BoardSize = "16x16",
     connect: Connect = 4,
-    depth: Annotated[int, typer.Option("--depth", min=1, max=256, help="Plies ahead.")] = 4,
+    depth: Annotated[
+        int, typer.Option("--depth", min=1, max=256, help="Search depth in plies.")
+    ] = 4,
     evaluation: Annotated[
-        str, typer.Option("--eval", help="segments, threats or windows.")
+        str, typer.Option("--eval", help="Heuristic: segments, threats or windows.")
     ] = "segments",
-    position: Annotated[str, typer.Option("--position", help="Columns played before.")] = "",
+    position: Annotated[
+        str, typer.Option("--position", help="Start position, such as 44352.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
-    """Minimax with and without what makes it fast.
+    """Minimax with and without its optimizations.
 
     All rows choose a move of the same value. "Runs" are the lines of cells that were looked at to
     evaluate positions; the time is the best of three.
@@ -93,10 +97,12 @@ ABLATION = {
 
 @app.command("rollouts")
 def rollouts(
-    seconds: Annotated[float, typer.Option("--seconds", help="For each move.")] = 0.5,
-    step: Annotated[int, typer.Option("--step", min=1, help="Stones between two lines.")] = 4,
+    seconds: Annotated[float, typer.Option("--seconds", help="Seconds per move.")] = 0.5,
+    step: Annotated[
+        int, typer.Option("--step", min=1, help="Step between rows of the table, in stones.")
+    ] = 4,
     positions: Annotated[
-        int, typer.Option("--positions", min=1, help="Positions for each number of stones.")
+        int, typer.Option("--positions", min=1, help="Positions per row of the table.")
     ] = 5,
     board: BoardSize = "7x6",
     connect: Connect = 4,
@@ -106,7 +112,7 @@ def rollouts(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """How many rollouts a move gets in a fixed time, by the stones on the board.
+    """Measure the rollouts per move in a fixed time, by stones on the board.
 
     Positions are of sensible random play. Results are not proven, so that every search takes its
     time; an iteration that comes to the end of the game within the tree needs no rollout.

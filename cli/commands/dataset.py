@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _STRAYS_SHOWN = 5
 
-app = typer.Typer(help="What is in a run, whether it is right, and other forms of it.")
+app = typer.Typer(help="Inspect, verify, convert, merge and split runs.")
 
 Run = Annotated[
     str, typer.Argument(metavar="RUN", help="A folder or a URI: s3://…, gs://…, file://….")
@@ -35,7 +35,7 @@ def info(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What is in a run: games, positions, results, and the teacher's columns as bars.
+    """Print statistics of a run: games, positions, results, the teacher's moves.
 
     Example: selfplay dataset info examples/tiny
     """
@@ -161,9 +161,9 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check a run: every file against its footer, and every game by playing it over.
+    """Verify a run: check every shard against its footer and replay every game.
 
-    Anything that is not right is told by file and game, and the exit code is 1.
+    Problems are listed by file and game, and the exit code is 1.
 
     Example: selfplay dataset verify examples/tiny
     """
@@ -230,9 +230,9 @@ def import_(
     board: BoardSize = "7x6",
     connect: Connect = 4,
 ) -> None:
-    """Make a run of a CSV file of positions and moves.
+    """Import a CSV file of positions and moves as a run.
 
-    A line that is not right is told by its number, and nothing is imported.
+    A bad line is reported by its number, and nothing is imported.
 
     Example: selfplay dataset import examples/tiny.csv imported
     """
@@ -248,7 +248,7 @@ def merge(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="The runs.")],
     out: Annotated[str, typer.Option("--out", metavar="RUN", help="The run to write.")],
 ) -> None:
-    """Make one run of several. A game that is in more than one is taken once.
+    """Merge several runs into one. Duplicate games are kept once.
 
     Example: selfplay dataset merge examples/tiny examples/tiny --out merged
     """
@@ -268,10 +268,10 @@ def split(
     run: Run,
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to.")],
     test: Annotated[
-        float, typer.Option("--test", help="The share of positions to be examined on.")
+        float, typer.Option("--test", help="Share of positions in the test set.")
     ] = 0.2,
 ) -> None:
-    """Write train.parquet and test.parquet: no position, nor its mirror image, is in both.
+    """Split a run into train.parquet and test.parquet; no position, nor its mirror, is in both.
 
     Example: selfplay dataset split examples/tiny --test 0.2 --out parts
     """

@@ -38,7 +38,7 @@ def evaluate(
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """How often a player keeps the value of the game, against perfect play.
+    """Measure a player's mistake rate against perfect play.
 
     It is asked about 5,000 positions of 8 to 34 stones, half of random and half of sensible play,
     that were judged by the exact solver. A mistake is a move whose value is worse than the best;

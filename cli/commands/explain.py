@@ -25,17 +25,17 @@ def explain(
         str | None, typer.Argument(metavar="[POSITION]", help="Columns played, such as 44352.")
     ] = None,
     export: Annotated[
-        str | None, typer.Option("--export", help="The tree as rules, dot, svg, json or onnx.")
+        str | None, typer.Option("--export", help="Export the tree: rules, dot, svg, json or onnx.")
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option("--depth", min=0, help="How much of the tree, from the top: 3, if not given."),
+        typer.Option("--depth", min=0, help="Levels of the tree to print. [default: 3]"),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the export there.")
     ] = None,
 ) -> None:
-    """Why a tree plays what it plays in a position; or the top of the tree itself.
+    """Explain a tree's move in a position; without a position, print the tree.
 
     Example: selfplay explain 44352
     """

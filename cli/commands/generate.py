@@ -34,7 +34,7 @@ _CARD_SECONDS = 5.0
 
 def generate(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A folder or a URI: s3://…, gs://…, file://….")
+        str, typer.Argument(metavar="RUN", help="Folder or URI: s3://…, gs://…, file://…")
     ],
     games: Annotated[
         int | None,
@@ -55,7 +55,7 @@ def generate(
         typer.Option(
             "--explorer",
             metavar="PLAYER",
-            help="Player who makes the moves of the games. [default: the teacher]",
+            help="Player that makes the moves of the games. [default: the teacher]",
         ),
     ] = None,
     opponent: Annotated[
@@ -63,7 +63,7 @@ def generate(
         typer.Option(
             "--opponent",
             metavar="PLAYER",
-            help="Player whom the explorer plays against. [default: itself]",
+            help="Player against the explorer. [default: itself]",
         ),
     ] = None,
     opening: Annotated[
@@ -80,7 +80,7 @@ def generate(
         ),
     ] = None,
     noise: Annotated[
-        float | None, typer.Option("--noise", help="Share of moves that are random. [default: 0]")
+        float | None, typer.Option("--noise", help="Probability of a random move. [default: 0]")
     ] = None,
     temperature: Annotated[
         float | None,
@@ -91,11 +91,11 @@ def generate(
     ] = None,
     temperature_plies: Annotated[
         int | None,
-        typer.Option("--temperature-plies", help="Plies after the opening with --temperature."),
+        typer.Option(
+            "--temperature-plies", help="Number of plies after the opening that use --temperature."
+        ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Seed of all randomness. [default: 0]")
-    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Random seed. [default: 0]")] = None,
     board: Annotated[
         str | None,
         typer.Option(
@@ -121,7 +121,9 @@ def generate(
     max_time: Annotated[
         str | None,
         typer.Option(
-            "--max-time", metavar="47h", help="Stop in order after this time, such as 47h."
+            "--max-time",
+            metavar="DURATION",
+            help="Finish the current shards and stop after this time: 47h, 30m.",
         ),
     ] = None,
     restart: Annotated[
@@ -132,22 +134,22 @@ def generate(
         bool,
         typer.Option(
             "--check-engine",
-            help="Resume a run of another version, if games made again are the same.",
+            help="Resume a run of another version if games played again are the same.",
         ),
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Play for a few seconds, print expected positions, time and size; write nothing.",
+            help="Play for a few seconds and estimate positions, time and size; write nothing.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Start or resume a run of self-play games: only missing shards are generated.
 
-    Options that are left out keep the run's value, or the default. Ctrl-C finishes the shards in
-    work, a second Ctrl-C stops at once; no finished shard is lost.
+    An option left out keeps the run's value, or has its default. Ctrl-C finishes the current
+    shards, a second Ctrl-C stops at once; no finished shard is lost.
 
     Example: selfplay generate new --games 20 --teacher mcts:1000
     """

@@ -34,7 +34,8 @@ def improve(
         typer.Option(
             "--opponent",
             metavar="PLAYER",
-            help="Player that the tree plays against (repeatable); self is the tree.",
+            help="Opponent of the tree (repeatable); self is the tree. "
+            "[default: mcts:10000, mcts:1000, self]",
         ),
     ] = None,
     teacher: Annotated[
@@ -44,7 +45,7 @@ def improve(
         ),
     ] = "perfect:scores=off",
     opening: Annotated[str, typer.Option("--opening", help="Openings, as in `generate`.")] = "0-8",
-    noise: Annotated[float, typer.Option("--noise", help="Share of moves that are random.")] = 0.03,
+    noise: Annotated[float, typer.Option("--noise", help="Probability of a random move.")] = 0.03,
     base: Annotated[
         list[str] | None,
         typer.Option("--extra-run", metavar="RUN", help="Also train on this run (repeatable)."),
@@ -64,7 +65,7 @@ def improve(
     stone_weights: Annotated[
         str,
         typer.Option(
-            "--stone-weights", help="24:5 weighs the rounds' rows with up to 24 stones by 5."
+            "--stone-weights", help="24:5 gives the rounds' rows with up to 24 stones weight 5."
         ),
     ] = "24:5",
     max_weight: Annotated[
@@ -85,7 +86,8 @@ def improve(
         int, typer.Option("--benchmark-games", help="Games against the benchmark.")
     ] = 100,
     benchmark_opening: Annotated[
-        str, typer.Option("--benchmark-opening", help="Openings of these games.")
+        str,
+        typer.Option("--benchmark-opening", help="Openings of the games against the benchmark."),
     ] = "0-2",
     board: BoardSize = "7x6",
     connect: Connect = 4,
@@ -93,13 +95,17 @@ def improve(
     workers: Workers = None,
     address: Address = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Plot the rounds to a file.")
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Plot the rounds to a .svg, .png or .pdf file."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Improve a tree on its own games (DAgger): it plays, a teacher labels, a new tree is trained.
+    """Train a tree on its own games (DAgger).
 
-    The same command resumes; a larger --rounds adds rounds.
+    In each round the tree plays, a teacher labels the positions, and a new tree is trained on all
+    labels so far. The same command resumes; a larger --rounds adds rounds.
 
     Example: selfplay improve better --rounds 1 --games 6 --opening 20-24 --benchmark-games 4
     """

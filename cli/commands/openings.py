@@ -21,17 +21,17 @@ def openings(
         ),
     ] = "0-20",
     games: Annotated[
-        int, typer.Option("--games", min=1, max=1_000_000_000, help="How many games.")
+        int, typer.Option("--games", min=1, max=1_000_000_000, help="Number of openings.")
     ] = 10,
     board: BoardSize = "7x6",
     connect: Connect = 4,
     seed: Seed = 0,
     coverage: Annotated[
-        bool, typer.Option("--coverage", help="Report what they cover, not the openings.")
+        bool, typer.Option("--coverage", help="Print coverage statistics instead.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """The randomized openings of a run, one a line.
+    """Print the random openings of a run, one per line.
 
     Example: selfplay openings all:2 --games 100 --coverage
     """

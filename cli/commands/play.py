@@ -33,32 +33,43 @@ def play(
     connect: Connect = 4,
     opening: Annotated[
         str | None,
-        typer.Option("--opening", help="Begin after 4-8 random plies, with one of all:4, file:F."),
+        typer.Option(
+            "--opening", help="Openings: 4-8 random plies, sensible:4-8, all:4 or file:F."
+        ),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="POSITION", help="Begin here, as in 44352.")
+        str | None,
+        typer.Option("--from", metavar="POSITION", help="Start position, such as 44352."),
     ] = None,
     seed: Seed = 0,
     hints: Annotated[
         str | None,
-        typer.Option("--hints", metavar="PLAYER", help="Player whom h asks. [default: mcts:10000]"),
+        typer.Option(
+            "--hints",
+            metavar="PLAYER",
+            help="Player that gives hints (key h). [default: mcts:10000]",
+        ),
     ] = None,
     delay: Annotated[
         float,
-        typer.Option("--delay", min=0, max=3600, help="Seconds between moves, if players play."),
+        typer.Option(
+            "--delay", min=0, max=3600, help="Seconds between moves when no person plays."
+        ),
     ] = 0.0,
     save: Annotated[
-        Path, typer.Option("--save", metavar="FILE", help="Where s puts games, a line each.")
+        Path,
+        typer.Option("--save", metavar="FILE", help="File for saved games (key s), one per line."),
     ] = Path("games.txt"),
     replay: Annotated[
-        Path | None, typer.Option("--replay", metavar="FILE", help="Look through saved games.")
+        Path | None,
+        typer.Option("--replay", metavar="FILE", help="Step through the saved games of a file."),
     ] = None,
     record: Annotated[
         str | None,
-        typer.Option("--record", metavar="RUN", help="Keep the games as a run, to train on."),
+        typer.Option("--record", metavar="RUN", help="Write the games as a run, to train on."),
     ] = None,
 ) -> None:
-    """Play a game: against a player, against each other, or watch two players.
+    """Play against a player or a person, or watch two players.
 
     Without --x and --o, at a terminal, you are asked who plays. Choose columns by number or with
     the arrows; ? lists the keys. Without a terminal, moves are read from stdin, one a line.

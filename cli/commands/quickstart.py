@@ -17,9 +17,9 @@ GAMES = 600
 
 
 def quickstart() -> None:
-    """Generate, train, evaluate, play a short tournament: all of it, in about a minute.
+    """Generate, train, evaluate and play a short tournament, in about a minute.
 
-    Every step is shown as the command that it is. Given again, it goes on where it was.
+    Prints the command of each step. Run again, it resumes.
 
     Example: selfplay quickstart
     """

@@ -19,18 +19,16 @@ if TYPE_CHECKING:
 def solve(
     positions: Positions = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Give up on a position after so long.")
+        float | None, typer.Option("--seconds", help="Time limit per position.")
     ] = None,
-    nodes: Annotated[
-        int | None, typer.Option("--nodes", help="Give up after searching this many positions.")
-    ] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", help="Node limit per position.")] = None,
     memory: Memory = 64,
     book: BookFile = None,
     board: BoardSize = "7x6",
     connect: Connect = 4,
     as_json: Json = False,
 ) -> None:
-    """The exact score of every move, under perfect play.
+    """Solve positions: the exact score of every move.
 
     0 is a draw; a win is worth more the sooner it comes, 1 with one's very last stone; a loss as
     much less. Where a limit is reached the score is unknown, never a guess. For boards on which

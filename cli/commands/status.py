@@ -18,7 +18,7 @@ def status(
     ],
     as_json: Json = False,
 ) -> None:
-    """How far a run is. Only the run itself is looked at: whoever works on it need not be near.
+    """Show the progress of a run, from any machine that can read it.
 
     Example: selfplay status examples/tiny
     """
