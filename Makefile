@@ -34,7 +34,7 @@ check: .venv/dev  ## lint, check types, run all tests: what has to pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n auto --dist worksteal
+	$(BIN)/pytest -q -n auto --dist worksteal --cov --durations=10
 
 picture: .venv/installed  ## draw the game in the README
 	$(BIN)/python -m scripts.picture docs/play.svg
