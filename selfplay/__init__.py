@@ -1,7 +1,7 @@
 """Reproducible self-play data for Connect Four, and decision trees trained on it.
 
-The names below are the public interface. They are imported when they are first used, so that
-whoever needs a position alone does not wait for compiled searches.
+The names below are the public interface. Each is imported on first use, so that code that needs
+only positions does not wait for compiled searches.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from selfplay.errors import InputError as InputError
     from selfplay.game.board import Board as Board
+    from selfplay.game.coverage import coverage as coverage
     from selfplay.game.match import GameRecord as GameRecord
-    from selfplay.game.openings import coverage as coverage
     from selfplay.game.openings import parse_openings as parse_openings
     from selfplay.game.position import Position as Position
     from selfplay.mcts.player import MctsOptions as MctsOptions
@@ -55,7 +55,7 @@ _HOMES = {
     "Solver": "solver.solver",
     "Spec": "storage.spec",
     "TrainingConfig": "train.trainer",
-    "coverage": "game.openings",
+    "coverage": "game.coverage",
     "examine": "train.evaluation.evaluation",
     "generate": "workers.generation.generate",
     "parse_openings": "game.openings",

@@ -1,4 +1,4 @@
-"""Files on this machine: read within bounds, written whole or not at all."""
+"""Local files: bounded reads, atomic writes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import BinaryIO
 
 from selfplay.errors import InputError, quoted
 
-# Of a name that nobody else chooses: process numbers mean nothing where containers share a folder.
+# A random name: process ids are not unique where containers share a folder.
 _ASIDE = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.aside")
 
 ABANDONED_SECONDS = 3600.0
-"""A file written aside takes seconds to appear; one as old as this has lost its writer."""
+"""Temporary files exist for seconds; the writer of one this old was killed."""
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A file to read from. Pipes and devices, which may never end, are refused."""
+    """Open a file to read. Pipes and devices, which may never end, are refused."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
@@ -47,7 +47,7 @@ def read_bounded(path: Path, most: int, what: str = "file") -> bytes:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which appears under its name, flushed, when all of it is written."""
+    """Write a file atomically: it appears under its name, flushed, when it is complete."""
     aside = aside_of(path)
     try:
         with aside.open("xb") as file:
@@ -61,20 +61,20 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Put a file in its place in one step, over what may be there."""
+    """Write a file atomically; it replaces an existing one."""
     with written_whole(path) as file:
         file.write(data)
 
 
 def aside_of(path: Path) -> Path:
-    """A name beside this one for what is not finished."""
+    """A temporary name in the same folder."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.aside")
 
 
 def remove_abandoned(folder: Path) -> int:
-    """Remove what writers left that were killed; how many files it was.
+    """Remove the temporary files of killed writers; return how many.
 
-    Age is told by the clock that stamps the files: that of another machine, on a network drive.
+    On a network drive another machine's clock stamps the files, so age is measured by that clock.
     """
     left = [path for path in folder.iterdir() if _ASIDE.fullmatch(path.name)]
     if not left:
@@ -100,7 +100,7 @@ def _clock_of(folder: Path) -> float:
 
 
 def flush_folder(folder: Path) -> None:
-    """Have a new name survive a power failure, too."""
+    """Make new names in a folder survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

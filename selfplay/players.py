@@ -1,4 +1,4 @@
-"""What a player is, what it decides, and the players that need no search."""
+"""The interface of players, and the players that do not search."""
 
 from __future__ import annotations
 
@@ -11,53 +11,52 @@ from selfplay.game.position import Position
 from selfplay.seeding import Stream, derive
 
 HOW = {"how": True}
-"""Metadata of an option that changes how a player works, never what it decides."""
+"""Metadata of an option that changes how a player works, but not its moves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A move, and what the player knows. Sequences have an entry per column; values are for
-    the side to move."""
+    """A move, and what the player knows. Tuples have an entry per column; values are for the
+    side to move."""
 
     move: int
     """The column, 0-based."""
     visits: tuple[int, ...] | None = None
-    """How often a search tried the column; 0 where it is illegal."""
+    """Visits in the search; 0 where illegal."""
     wins: tuple[float, ...] | None = None
-    """Of these visits, the points won: win 1, draw ½."""
+    """The points won in these visits: win 1, draw ½."""
     value: tuple[float | None, ...] | None = None
     """From -1, lost, to 1, won; None where unknown or illegal."""
     proven: tuple[int | None, ...] | None = None
-    """The value of the game where it is known for certain: 1, 0, -1; else None."""
+    """The proven game value, 1, 0 or -1; None where unknown."""
     scores: tuple[int | None, ...] | None = None
-    """The exact score per column, where a solver knows it."""
+    """The exact score, from a solver."""
     evaluations: tuple[float | None, ...] | None = None
-    """What lies ahead is worth to an evaluation, per column; None where it was not found out
-    exactly, or a result is proven."""
+    """The value of a heuristic search; None where it is only a bound, or the result is proven."""
     shares: tuple[float | None, ...] | None = None
-    """What speaks for each column to a tree, from 0 to 1; None where it is illegal."""
+    """A tree's score from 0 to 1; None where illegal."""
     why: Any = None
-    """The reasons of a player that can give some."""
+    """An explanation, if the player can give one."""
     iterations: int = 0
-    """Search iterations that the decision rests on, those of a reused tree included."""
+    """Search iterations, including those of a reused tree."""
     rollouts: int = 0
-    """Games played out for this decision."""
+    """Rollouts for this decision."""
     nodes: int = 0
-    """Nodes of the search: in memory, or visited where it keeps none."""
+    """Nodes in the tree, or nodes visited if the search keeps none."""
     leaves: int = 0
-    """Positions that were evaluated."""
-    runs: int = 0
-    """Runs of cells that were evaluated for it."""
+    """Positions evaluated."""
+    lines: int = 0
+    """Lines evaluated."""
     depth: int = 0
-    """How many plies ahead the search looked."""
+    """The search depth in plies."""
     seconds: float = 0.0
 
 
 class Player(Protocol):
-    """Whoever chooses moves. A decision depends on the seed and the moves of this game only."""
+    """Chooses moves. A decision depends on the seed and the moves of this game only."""
 
     def new_game(self, seed: int) -> None:
-        """Forget earlier games; all randomness comes from this seed."""
+        """Start a new game; all randomness comes from this seed."""
 
     def decide(self, position: Position) -> Decision:
         """A decision for a position that is not over."""
@@ -65,15 +64,15 @@ class Player(Protocol):
 
 @runtime_checkable
 class Searcher(Protocol):
-    """A player that can be asked, from another thread, how far it is with a decision."""
+    """A player that reports its progress to other threads."""
 
     def so_far(self) -> Mapping[str, int]:
-        """What it has counted since it began, by name."""
+        """Counters of the current decision, by name."""
 
 
 def refuse_if_over(position: Position) -> None:
     if position.is_over:
-        raise InputError("the game is over: there is nothing to decide")
+        raise InputError("the game is over: there is no move")
 
 
 class RandomPlayer:
@@ -92,7 +91,7 @@ class RandomPlayer:
 
 
 class CentrePlayer:
-    """Plays the open column that is nearest to the middle, the left one of two."""
+    """Plays the open column nearest to the middle, the left one of two."""
 
     def new_game(self, seed: int) -> None:
         pass
@@ -104,7 +103,7 @@ class CentrePlayer:
 
 
 class HumanPlayer:
-    """Plays what a person answers; `ask` puts the question and gives a column, 0-based."""
+    """Plays the columns, 0-based, that `ask` returns."""
 
     def __init__(self, ask: Callable[[Position], int]) -> None:
         self._ask = ask

@@ -1,4 +1,4 @@
-"""Players by name: the one parser of player specs, and the players that exist.
+"""The registry of players, and the parser of player specs.
 
 random                                        a name
 mcts:10000                                    a name and its main option
@@ -8,7 +8,7 @@ mcts:seconds=2,exploration=1.0,proven=off     a name and options
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import NoneType
@@ -20,89 +20,68 @@ from selfplay.game.position import Position
 from selfplay.players import CentrePlayer, HumanPlayer, Player, RandomPlayer
 
 Ask = Callable[[Position], int]
+"""Asks a human for a column, 0-based."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """The options of players that have none."""
+    """For players without options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One entry in the list of players."""
+    """An entry of the registry."""
 
     example: str
     options: Callable[[], type]
     build: Callable[[Board, Any, Ask | None], Player]
     main_option: str | None = None
-    """The option whose name may be left out."""
+    """The option whose name can be omitted."""
     resolve: Callable[[Any], Any] | None = None
-    """Finds out what options alone do not say, such as which tree is in a file: opens it."""
+    """Completes the options from the files that they name, such as the fingerprint of a model."""
 
 
-def _build_random(_board: Board, _options: Any, _ask: Ask | None) -> Player:
-    return RandomPlayer()
-
-
-def _build_centre(_board: Board, _options: Any, _ask: Ask | None) -> Player:
-    return CentrePlayer()
-
-
-def _build_human(_board: Board, _options: Any, ask: Ask | None) -> Player:
+def _build_human(_board: Board, _options: NoOptions, ask: Ask | None) -> Player:
     if ask is None:
-        raise InputError("a human needs somebody to ask: use one in `selfplay play`")
+        raise InputError("a human can only play in `selfplay play`")
     return HumanPlayer(ask)
 
 
-def _build_greedy(board: Board, _options: Any, _ask: Ask | None) -> Player:
+def _build_greedy(board: Board, _options: NoOptions, _ask: Ask | None) -> Player:
     player: Player = import_module("selfplay.minimax.player").GreedyPlayer(board)
     return player
 
 
-def _build_minimax(board: Board, options: Any, _ask: Ask | None) -> Player:
-    player: Player = import_module("selfplay.minimax.player").MinimaxPlayer(board, options)
-    return player
+def _search_kind(example: str, module: str, name: str, main_option: str | None = None) -> Kind:
+    """A player that needs compiled code: its module is imported when it is used."""
+
+    def options() -> type:
+        kind: type = getattr(import_module(module), f"{name}Options")
+        return kind
+
+    def build(board: Board, options: object, _ask: Ask | None) -> Player:
+        player: Player = getattr(import_module(module), f"{name}Player")(board, options)
+        return player
+
+    return Kind(example, options, build, main_option)
 
 
-def _build_mcts(board: Board, options: Any, _ask: Ask | None) -> Player:
-    player: Player = import_module("selfplay.mcts.player").MctsPlayer(board, options)
-    return player
-
-
-def _build_perfect(board: Board, options: Any, _ask: Ask | None) -> Player:
-    player: Player = import_module("selfplay.solver.player").PerfectPlayer(board, options)
-    return player
-
-
-# Modules that need compiled code are imported when a player of that kind is asked for.
 KINDS: dict[str, Kind] = {
     "human": Kind("human", lambda: NoOptions, _build_human),
-    "random": Kind("random", lambda: NoOptions, _build_random),
-    "centre": Kind("centre", lambda: NoOptions, _build_centre),
+    "random": Kind("random", lambda: NoOptions, lambda _board, _options, _ask: RandomPlayer()),
+    "centre": Kind("centre", lambda: NoOptions, lambda _board, _options, _ask: CentrePlayer()),
     "greedy": Kind("greedy", lambda: NoOptions, _build_greedy),
-    "minimax": Kind(
-        "minimax:depth=6,eval=threats",
-        lambda: import_module("selfplay.minimax.player").MinimaxOptions,
-        _build_minimax,
-        main_option="depth",
+    "minimax": _search_kind(
+        "minimax:depth=6,eval=threats", "selfplay.minimax.player", "Minimax", "depth"
     ),
-    "mcts": Kind(
-        "mcts:10000",
-        lambda: import_module("selfplay.mcts.player").MctsOptions,
-        _build_mcts,
-        main_option="iterations",
-    ),
-    "perfect": Kind(
-        "perfect",
-        lambda: import_module("selfplay.solver.player").PerfectOptions,
-        _build_perfect,
-    ),
+    "mcts": _search_kind("mcts:10000", "selfplay.mcts.player", "Mcts", "iterations"),
+    "perfect": _search_kind("perfect", "selfplay.solver.player", "Perfect"),
 }
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of this name: one of these, or one that an installed package brings along, as an
-    entry point of the group `selfplay.players`."""
+    """The kind of this name: built in, or from an installed package's entry point of the group
+    `selfplay.players`."""
     if name not in KINDS:
         others = {entry.name: entry for entry in entry_points(group="selfplay.players")}
         if name not in others:
@@ -114,7 +93,7 @@ def kind_of(name: str) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """A player as named on a command line, checked but not yet built: nothing is opened."""
+    """A player as named on a command line: parsed and checked, but nothing is opened or built."""
 
     name: str
     options: Any
@@ -124,7 +103,7 @@ class PlayerSpec:
         name, colon, rest = text.strip().partition(":")
         kind = kind_of(name)
         if colon and not rest.strip():
-            raise InputError(f"player {quoted(text)}: nothing stands behind the colon")
+            raise InputError(f"player {quoted(text)}: options are missing after the colon")
         options = kind.options()
         try:
             return cls(name, options(**_parse_options(rest, options, kind.main_option)))
@@ -132,7 +111,7 @@ class PlayerSpec:
             raise InputError(f"player {quoted(text)}: {error}") from None
 
     def build(self, board: Board, ask: Ask | None = None) -> Player:
-        """The player itself. `ask` is how a human is asked for a column, 0-based."""
+        """Build the player; `ask` is needed for a human."""
         try:
             return kind_of(self.name).build(board, self.options, ask)
         except InputError as error:
@@ -140,11 +119,11 @@ class PlayerSpec:
 
     @property
     def is_timed(self) -> bool:
-        """Whether the player thinks by the clock, so that no game need repeat itself."""
+        """Whether the player has a time limit, so that games are not reproducible."""
         return getattr(self.options, "seconds", None) is not None
 
     def resolved(self) -> PlayerSpec:
-        """The same with all that its files say about who it is."""
+        """The same with options completed from its files, which it opens."""
         resolve = kind_of(self.name).resolve
         if resolve is None:
             return self
@@ -155,22 +134,22 @@ class PlayerSpec:
 
     @property
     def full(self) -> str:
-        """The spec that says all that decides what the player does, defaults included: what it
-        means stays the same if a default changes."""
-        return self.resolved()._with(lambda field, _: not field.metadata.get("how"))
+        """The spec with every option that decides the moves, defaults included, so that it keeps
+        its meaning if a default changes."""
+        return self.resolved()._text(lambda field, _: not field.metadata.get("how"))
 
     @property
     def complete(self) -> str:
-        """The same, and how the player is to work where that is not as usual."""
-        return self.resolved()._with(
+        """The same, and options that only change how the player works, unless default."""
+        return self.resolved()._text(
             lambda field, value: not field.metadata.get("how") or value != field.default
         )
 
-    def _with(self, is_told: Callable[[Any, Any], bool]) -> str:
+    def _text(self, includes: Callable[[Field[Any], object], bool]) -> str:
         words = [
             f"{field.name}={_format(value)}"
             for field in fields(self.options)
-            if (value := getattr(self.options, field.name)) is not None and is_told(field, value)
+            if (value := getattr(self.options, field.name)) is not None and includes(field, value)
         ]
         return f"{self.name}:{','.join(words)}" if words else self.name
 
@@ -189,11 +168,11 @@ class PlayerSpec:
         return f"{self.name}:{','.join(words)}" if words else self.name
 
 
-def _default(field: Any) -> Any:
+def _default(field: Field[Any]) -> object:
     return None if field.default is MISSING else field.default
 
 
-def _format(value: Any) -> str:
+def _format(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
@@ -205,13 +184,11 @@ def _parse_options(text: str, options: type, main_option: str | None) -> dict[st
     for place, part in enumerate(text.split(",") if text.strip() else []):
         key, equals, value = (word.strip() for word in part.partition("="))
         if equals and place == 0 and main_option is not None and not key.isidentifier():
-            equals, value = "", part.strip()  # a path or a URI with such a sign in it
+            equals, value = "", part.strip()  # a path or URI that contains =
             key = value
         if not equals:
             if place > 0 or main_option is None:
-                raise InputError(
-                    f"{quoted(part.strip())} is not an option: options are written key=value"
-                )
+                raise InputError(f"{quoted(part.strip())} is not an option: write key=value")
             key, value = main_option, key
         if key not in types:
             known = did_you_mean(key, types) if types else "this player has none"

@@ -1,11 +1,11 @@
-"""Random numbers that depend on nothing but a seed: not on a library's version, not on order."""
+"""Reproducible random numbers: they depend on a seed only, on no library and no order."""
 
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 from hashlib import blake2b
 from operator import index
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -15,8 +15,7 @@ _WORD = (1 << 64) - 1
 def derive(*parts: int | str) -> int:
     """A 64-bit seed for one purpose: `derive(seed, "opening", game)`.
 
-    Different parts give unrelated seeds, the same parts the same one, on every machine; an
-    integer is its value, whatever its type.
+    Different parts give independent seeds. Integers count by value, whatever their type.
     """
     text = "".join(
         f"{len(part)}:{part}" if isinstance(part, str) else f"{index(part)};" for part in parts
@@ -25,7 +24,7 @@ def derive(*parts: int | str) -> int:
 
 
 class Stream:
-    """A stream of random numbers (SplitMix64)."""
+    """A random number generator (SplitMix64)."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed & _WORD
@@ -42,14 +41,14 @@ class Stream:
         """A number from 0 to n - 1."""
         return (self.bits() * n) >> 64
 
-    def share(self) -> float:
+    def uniform(self) -> float:
         """A number from 0 up to, not including, 1."""
         return (self.bits() >> 11) / (1 << 53)
 
     def choice(self, items: Sequence[T]) -> T:
         return items[self.below(len(items))]
 
-    def shuffle(self, items: MutableSequence[Any]) -> None:
+    def shuffle(self, items: MutableSequence[T]) -> None:
         for i in range(len(items) - 1, 0, -1):
             j = self.below(i + 1)
             items[i], items[j] = items[j], items[i]

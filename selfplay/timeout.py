@@ -1,4 +1,4 @@
-"""Doing something within a time."""
+"""A time limit for a function call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ T = TypeVar("T")
 
 
 class TimeUpError(BaseException):
-    """The time is up. No `except Exception` of whoever was interrupted holds it back."""
+    """The time is up. A BaseException, so that `except Exception` does not swallow it."""
 
 
 def within(seconds: float | None, act: Callable[[], T]) -> T:
-    """Do something, or raise TimeUpError after so long.
+    """Call a function; raise TimeUpError if it takes longer.
 
-    Python is interrupted; compiled code goes on to its end, and is late then. Outside the main
-    thread nothing is interrupted.
+    Python code is interrupted; compiled code, and threads but the main one, finish first.
     """
     if seconds is None:
         return act()

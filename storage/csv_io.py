@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
 from selfplay.files import written_whole
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset, write
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
-from selfplay.storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 from selfplay.storage.verify import faults
 
 Format = Literal["csv-012", "csv-signed", "csv"]

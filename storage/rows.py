@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from selfplay.arrays import Array, Float32Array, Int8Array, Int16Array, Int32Array, Int64Array
 from selfplay.game.board import Board
 
 SCHEMA_VERSION = 1
@@ -28,8 +29,6 @@ VALUE_STEPS = 256
 
 MOST_SHARD_BYTES = 1 << 30
 """Of the rows of one shard in memory: a file that claims more is refused before it is read."""
-
-Array = np.ndarray[Any, Any]
 
 
 def schema(board: Board) -> pa.Schema:
@@ -64,23 +63,23 @@ class Rows:
     """Positions as arrays, one entry a row. What is null in a table is NaN in `value`,
     `NO_RESULT` in `proven` and `outcome`, and `NO_MOVE` in `played`."""
 
-    game: Array
+    game: Int64Array
     """int64 [row]"""
-    ply: Array
+    ply: Int16Array
     """int16 [row]"""
-    board: Array
+    board: Int8Array
     """int8 [row, cell]: row by row from the top left; 0 empty, 1 first player, 2 second"""
-    move: Array
+    move: Int8Array
     """int8 [row]"""
-    visits: Array
+    visits: Int32Array
     """int32 [row, column]"""
-    value: Array
+    value: Float32Array
     """float32 [row, column]"""
-    proven: Array
+    proven: Int8Array
     """int8 [row, column]"""
-    played: Array
+    played: Int8Array
     """int8 [row]"""
-    outcome: Array
+    outcome: Int8Array
     """int8 [row]"""
 
     def __len__(self) -> int:

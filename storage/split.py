@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from selfplay.arrays import Array
 from selfplay.files import written_whole
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset
-from selfplay.storage.rows import Array, Rows, schema
+from selfplay.storage.rows import Rows, schema
 from selfplay.storage.statistics import canonical_keys
 
 _WORD = (1 << 64) - 1

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.game.board import Board, mirrored, position_key
 from selfplay.storage.dataset import Dataset
-from selfplay.storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 from selfplay.storage.verify import LastMoves, refuse_impossible
 
 

@@ -11,10 +11,11 @@ from itertools import chain, islice
 
 import numpy as np
 
+from selfplay.arrays import Array, BoolArray, Int8Array
 from selfplay.errors import quoted
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset, name_of
-from selfplay.storage.rows import NO_MOVE, NO_RESULT, Array, Rows
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 from selfplay.storage.shard import DamagedShardError, decode, file_name
 
 _SHOWN_PER_FAULT = 3
@@ -176,13 +177,13 @@ def label_checks(rows: Rows, board: Board) -> Iterator[tuple[str, Array]]:
 class LastMoves:
     """How the games of some rows go on from each, as far as rows tell."""
 
-    after: Array
+    after: Int8Array
     """int8 [row, row of cells, column]: with the stone that was played, where one was"""
-    is_last: Array
+    is_last: BoolArray
     """bool [row]: whether no other row of its game follows"""
-    won: Array
+    won: BoolArray
     """bool [row]: the move that was played ended the game with a line"""
-    ended: Array
+    ended: BoolArray
     """bool [row]: the move that was played ended the game"""
 
     @classmethod

@@ -29,6 +29,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, position_key
 from selfplay.kernels.jit import kernel
@@ -46,7 +47,6 @@ from selfplay.train.features.lookahead import survey
 from selfplay.train.tree.criterion import SPLITS, Split
 from selfplay.train.tree.tree import LEAF, Tree, walk_down
 
-Array = np.ndarray[Any, Any]
 Target = Literal["move", "candidate"]
 Mirror = Literal["augment", "canonical", "off"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset
@@ -33,8 +34,6 @@ from selfplay.train.tree.tree import Tree
 
 if TYPE_CHECKING:
     from selfplay.train.tree.distributed import Part, Traffic
-
-Array = np.ndarray[Any, Any]
 
 Tell = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is, and of how much."""

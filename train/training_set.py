@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from selfplay.arrays import Array, Int64Array, UInt64Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
 from selfplay.storage.dataset import Dataset
@@ -18,7 +19,6 @@ from selfplay.storage.verify import refuse_impossible
 from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.train.model import Mirror
 
-Array = np.ndarray[Any, Any]
 TestSplit = Literal["position", "row"]
 Duplicates = Literal["merge", "keep"]
 Labels = Literal["teacher", "optimal"]
@@ -33,17 +33,17 @@ class TrainingSet:
     """Positions and the right moves, and how often each came up."""
 
     board: Board
-    own: Array
+    own: UInt64Array
     """uint64 [row]: the stones of the side to move"""
-    mask: Array
+    mask: UInt64Array
     """uint64 [row]: all stones"""
-    move: Array
+    move: Int64Array
     """int64 [row]: a right move"""
-    right: Array
+    right: Int64Array
     """int64 [row]: all of them, as a set of columns"""
-    left_out: Array
+    left_out: Int64Array
     """int64 [row]: a set of columns, neither right nor wrong"""
-    weight: Array
+    weight: Int64Array
     """int64 [row]"""
 
     def __len__(self) -> int:

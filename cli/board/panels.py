@@ -53,8 +53,8 @@ def why_panel(stone: int, why: Explanation, lines: int | None) -> Group:
 def review_panel(review: Review) -> Group:
     """The mistakes of a game."""
     lines = []
-    if review.unjudged:
-        stones = ", ".join(map(str, review.unjudged))
+    if review.unsolved:
+        stones = ", ".join(map(str, review.unsolved))
         lines.append(f"time was short for stones {stones}")
     if not review.mistakes:
         lines.append("perfect play finds no mistake" + (" in the others" if lines else ""))

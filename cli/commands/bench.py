@@ -58,7 +58,7 @@ def minimax(
                 "player": str(spec),
                 "nodes": found.nodes,
                 "leaves": found.leaves,
-                "runs": found.runs,
+                "runs": found.lines,
                 "seconds": found.seconds,
                 "move": found.move,
                 "evaluation": evaluations[found.move],
@@ -74,7 +74,7 @@ def minimax(
             name,
             f"{found.nodes:,}",
             f"{found.leaves:,}",
-            f"{found.runs:,}",
+            f"{found.lines:,}",
             f"{found.seconds:.4f}",
             f"{slowest / found.seconds:,.0f}x",
         )

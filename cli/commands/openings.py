@@ -35,7 +35,7 @@ def openings(
 
     Example: selfplay openings all:2 --games 100 --coverage
     """
-    from selfplay.game.openings import coverage as measure
+    from selfplay.game.coverage import coverage as measure
     from selfplay.game.openings import parse_openings
 
     dealt = parse_openings(opening, Board.parse(board, connect))

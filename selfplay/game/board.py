@@ -1,8 +1,8 @@
-"""The board: its measures, its bit layout, and the rules of a line.
+"""The board: its size, its bitboard layout, and how lines are found.
 
-A set of cells is one integer, column by column from the bottom left. Every column has one
-bit more than it has rows; that bit stays empty, so that no line runs over a column's top
-into the next column. On the 7x6 board:
+A set of cells is one integer (a bitboard), column by column from the bottom left. Every column
+has a spare bit above its rows that stays empty, so that no line wraps into the next column. On
+the 7x6 board:
 
       6 13 20 27 34 41 48    <- the spare bits
      -----------------------
@@ -15,8 +15,8 @@ into the next column. On the 7x6 board:
 
 One step up is +1; one to the right is `stride`, and the diagonals are `stride` ± 1.
 
-The functions here are written once and serve three times: on Python's own integers of any
-size, elementwise on numpy arrays, and compiled, where a board fits one machine word.
+The functions below work on Python integers of any size, elementwise on numpy arrays, and
+compiled on 64-bit words.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING
 
 from selfplay.errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from selfplay.arrays import Cells
 
 WORD_BITS = 64
 SIZES = range(4, 17)
@@ -35,7 +38,7 @@ CONNECTS = range(3, 7)
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The measures of a board. Frozen and hashable; compiled code sees them as constants."""
+    """The size of a board. Hashable; compiled code sees its attributes as constants."""
 
     columns: int = 7
     rows: int = 6
@@ -49,7 +52,7 @@ class Board:
 
     def __post_init__(self) -> None:
         for name in ("columns", "rows", "connect"):
-            # Numbers out of an array overflow where a set of cells is built: take their values.
+            # numpy integers would overflow below.
             try:
                 object.__setattr__(self, name, index(getattr(self, name)))
             except TypeError:
@@ -90,29 +93,37 @@ class Board:
 
     @property
     def lanes(self) -> int:
-        """Columns rounded up to what a node of a search tree holds side by side."""
+        """Columns, rounded up to the width of a SIMD vector."""
         return 8 if self.columns <= 8 else 16
 
     @property
     def fits_word(self) -> bool:
-        """Whether every cell and spare bit fits one machine word."""
-        return self.stride * self.columns <= WORD_BITS
+        """Whether cells and spare bits fit one machine word."""
+        return self.key_bits <= WORD_BITS
+
+    @property
+    def key_bits(self) -> int:
+        """The bits of a set of cells, and of a position's key."""
+        return self.stride * self.columns
+
+    @property
+    def key_mask(self) -> int:
+        return (1 << self.key_bits) - 1
 
     def check_column(self, column: int) -> None:
-        """Refuse a 0-based column that is not on the board, in a person's 1-based words."""
+        """Refuse a column that is not on the board; the message counts from 1."""
         if not 0 <= column < self.columns:
             raise InputError(
                 f"column {column + 1} is not on the board: columns are 1 to {self.columns}"
             )
 
 
-# `Any` below stands for an int, an array of them, or a compiled word; and for a `Board` or
-# what the compiler knows of one. No shift may reach the 64 bits of a word: the longest is
-# (connect - 1) * (stride + 1), which is less wherever a line fits across a board that fits.
+# A shift must stay below 64 bits: the longest is (connect - 1) * (stride + 1), which is less on
+# every board that fits a word and is wide enough for a line.
 
 
-def has_line(board: Any, stones: Any) -> Any:
-    """Whether (for arrays: where) these stones hold a complete line; nonzero if so."""
+def has_line(board: Board, stones: Cells) -> Cells:
+    """Nonzero if (for arrays: where) these stones contain a complete line."""
     stride = board.stride
     lines = stones & (stones >> 1)
     for i in range(2, board.connect):
@@ -127,11 +138,11 @@ def has_line(board: Any, stones: Any) -> Any:
     return lines
 
 
-def winning_cells(board: Any, stones: Any) -> Any:
+def winning_cells(board: Board, stones: Cells) -> Cells:
     """The cells that would complete a line of these stones.
 
-    Free, playable or on the board is not asked here: mask the result with what matters. In
-    its own column a stone completes a line only from above, for below it all is taken.
+    Some may be taken, out of reach or off the board: mask the result. Vertical lines are
+    completed only from above, because the cells below are taken.
     """
     stride = board.stride
     last = board.connect - 1
@@ -141,8 +152,8 @@ def winning_cells(board: Any, stones: Any) -> Any:
     if board.connect > board.columns:
         return cells
     for step in range(stride - 1, stride + 2):
-        # A cell completes a line with m stones on its one side and last - m on its other,
-        # for some m: the sum over m of below[m] & above[last - m], in Horner's form.
+        # A cell completes a line with m stones on one side and last - m on the other: the
+        # union over m of below[m] & above[last - m], in Horner's form.
         above = stones >> step
         line = stones << (last * step)
         for m in range(last - 1, 0, -1):
@@ -152,18 +163,18 @@ def winning_cells(board: Any, stones: Any) -> Any:
     return cells
 
 
-def next_cells(board: Any, mask: Any) -> Any:
-    """The cell on which a stone would land, for every column that has room."""
+def next_cells(board: Board, mask: Cells) -> Cells:
+    """The cells on which a stone can land: one for every column that is not full."""
     return (mask + board.bottom) & board.full
 
 
-def position_key(board: Any, own: Any, mask: Any) -> Any:
-    """One integer for one position: the own stones, and a bit above each column's top stone."""
+def position_key(board: Board, own: Cells, mask: Cells) -> Cells:
+    """A unique integer per position: the own stones, and a bit above each column's top stone."""
     return own | (mask + board.bottom)
 
 
-def mirrored(board: Any, cells: Any) -> Any:
-    """The set of cells with left and right exchanged."""
+def mirrored(board: Board, cells: Cells) -> Cells:
+    """The set of cells with left and right swapped."""
     column = (1 << board.stride) - 1
     image = cells & 0
     for c in range(board.columns):

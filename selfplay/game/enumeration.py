@@ -1,33 +1,31 @@
-"""All positions of a board, ply by ply: as sets of integers, many at a time."""
+"""Enumerate all positions of a board, ply by ply."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array, BoolArray
 from selfplay.errors import InputError
 from selfplay.game.board import Board, has_line, mirrored, next_cells, position_key
 from selfplay.game.position import Position
 
 MAX_POSITIONS = 1_000_000
 
-Array = np.ndarray[Any, Any]
-
 
 def plies(board: Board, *, canonical: bool = False) -> Iterator[tuple[Array, Array]]:
     """For 0, 1, 2 … stones: the own stones and all stones of every distinct position.
 
-    With `canonical` one stands for itself and its mirror image. The functions of `board.py`
-    work on whole arrays; boards beyond a machine word take arrays of Python's integers.
+    With `canonical`, mirror images count once. Boards larger than a machine word take arrays of
+    Python integers.
     """
     number = np.uint64 if board.fits_word else object
     own, mask = np.zeros(1, number), np.zeros(1, number)
     while len(own):
         yield own, mask
-        going_on = _going_on(board, own, mask)
-        own, mask = own[going_on], mask[going_on]
+        ongoing = _is_ongoing(board, own, mask)
+        own, mask = own[ongoing], mask[ongoing]
         after: list[tuple[Array, Array]] = []
         for column in range(board.columns):
             cells = ((1 << board.rows) - 1) << (column * board.stride)
@@ -48,12 +46,9 @@ def plies(board: Board, *, canonical: bool = False) -> Iterator[tuple[Array, Arr
 def positions_after(
     board: Board, ply: int, *, canonical: bool = False, unfinished: bool = False
 ) -> Sequence[Position]:
-    """All distinct positions with so many stones, in the order of their keys.
-
-    Refused where there are too many to hold.
-    """
+    """All distinct positions with `ply` stones, sorted by key; refused if they exceed memory."""
     for stones, (own, mask) in enumerate(plies(board, canonical=canonical)):
-        # Two moves lead to the same position about as often as not.
+        # About half of all moves transpose into a position that another one reaches.
         if stones < ply and len(own) * board.columns > 2 * MAX_POSITIONS:
             raise InputError(
                 f"with {ply} stones there are too many positions on a {board.size} board to "
@@ -61,11 +56,11 @@ def positions_after(
             )
         if stones == ply:
             if unfinished:
-                going_on = _going_on(board, own, mask)
-                own, mask = own[going_on], mask[going_on]
+                ongoing = _is_ongoing(board, own, mask)
+                own, mask = own[ongoing], mask[ongoing]
             return [Position(board, int(o), int(m), None) for o, m in zip(own, mask, strict=True)]
     return []
 
 
-def _going_on(board: Board, own: Array, mask: Array) -> Array:
+def _is_ongoing(board: Board, own: Array, mask: Array) -> BoolArray:
     return np.asarray((has_line(board, own ^ mask) == 0) & (mask != board.full), bool)

@@ -1,4 +1,4 @@
-"""One game between two players, and its full record."""
+"""Play one game between two players, and record it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from selfplay.players import Decision, Player
 from selfplay.seeding import derive
 from selfplay.timeout import TimeUpError, within
 
-_LONGEST_REASON = 200
+_MAX_REASON = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Forfeit:
-    """A player could not go on, and lost by that."""
+    """A player failed or timed out, and so lost."""
 
     side: int
     """1, the first player, or 2."""
@@ -27,16 +27,16 @@ class Forfeit:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game that was played to its end, or to a forfeit."""
+    """A finished or forfeited game."""
 
     opening: Position
     positions: tuple[Position, ...]
-    """Every position somebody decided on, in order."""
+    """Every position in which a player decided, in order."""
     decisions: tuple[Decision, ...]
-    """What was decided on each."""
+    """The decision in each."""
     final: Position
     seconds: tuple[float, ...] = ()
-    """How long each decision took by the clock."""
+    """The time each decision took."""
     forfeit: Forfeit | None = None
 
     @property
@@ -49,18 +49,18 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True)
 class Referee:
-    """Whoever raises something, makes a move that is not legal, or takes too long, loses."""
+    """Turns errors, illegal moves and timeouts of a player into forfeits."""
 
     move_seconds: float | None = None
-    """How long a move may take."""
+    """The time limit per move."""
 
     def reason(self, error: BaseException) -> str:
-        """Why a player lost, in one line."""
+        """The reason of a forfeit, in one line."""
         if isinstance(error, TimeUpError):
             return f"a move took longer than {self.move_seconds:g} s"
         known = isinstance(error, InputError)
         line = " ".join((str(error) if known else f"{type(error).__name__}: {error}").split())
-        return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
+        return line if len(line) <= _MAX_REASON else f"{line[:_MAX_REASON]}…"
 
 
 def match(
@@ -73,9 +73,9 @@ def match(
 ) -> GameRecord:
     """Play a game from an opening to its end.
 
-    `first` has the stones of the first player, whoever is to move in the opening. The same
-    seed gives the same game, unless a player thinks by the clock. `watch` is told of every
-    decision as it falls. Without a `referee` what a player raises is raised.
+    `first` plays the first player's stones, even if the second is to move in the opening. The same
+    seed gives the same game, unless a player has a time limit. `watch` is called after every
+    decision. Without a `referee`, a player's errors are raised.
     """
     players = (first, second)
     limit = None if referee is None else referee.move_seconds

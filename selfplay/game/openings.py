@@ -1,24 +1,22 @@
-"""Randomized openings: the first plies of a game, before anybody thinks.
+"""Randomized openings: the first plies of a game, before players decide.
 
-The opening of a game depends on the seed and the game's index alone. There are four kinds,
-written the same wherever openings are asked for:
+The opening depends on the seed and the game's index alone. There are four kinds:
 
-    0-20          so many uniformly random plies, the number uniform in the range (or one: `8`)
-    sensible:0-20 the same, but a win is taken, and the other side's prevented
-    all:4         every position with 4 stones, once each before any comes again
-    file:PATH     the positions of a file, one a line, dealt out in the same way
+    0-20          random plies, their number uniform in the range (or fixed: `8`)
+    sensible:0-20 the same, but take wins and block the opponent's
+    all:4         every position with 4 stones, in random order, each once per round
+    file:PATH     the positions of a file, one per line, in the same way
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, overload
 
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
@@ -32,17 +30,17 @@ _MOST_BYTES = 1 << 23
 
 
 class Openings(Protocol):
-    """Where games begin."""
+    """The openings of a run."""
 
     def opening(self, seed: int, game: int) -> Position:
-        """The position in which this game begins; never one that is over."""
+        """The opening of this game; the game is not over in it."""
 
     def distinct(self) -> int | None:
-        """How many different openings there are, mirror images apart; None where unknown."""
+        """The number of different openings, not counting mirror images; None if unknown."""
 
 
 def parse_openings(text: str, board: Board) -> Openings:
-    """Openings from the notation of this module's head."""
+    """Parse the notation above."""
     kind, _, rest = text.strip().partition(":")
     if kind == "file" and rest:
         return read_openings(Path(os.path.expanduser(rest)), board)
@@ -60,13 +58,13 @@ def parse_openings(text: str, board: Board) -> Openings:
 
 @dataclass(frozen=True, slots=True)
 class RandomPlies:
-    """So many random legal plies, the number uniform from `least` to `most`."""
+    """Random legal plies, their number uniform from `least` to `most`."""
 
     board: Board
     least: int = 0
     most: int = 0
     sensible: bool = False
-    """Whether a win is taken, and else a win of the other side's prevented, where there is one."""
+    """Take a win if there is one, else block one of the opponent's."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= self.most:
@@ -82,8 +80,8 @@ class RandomPlies:
     def opening(self, seed: int, game: int) -> Position:
         stream = Stream(derive(seed, "opening", game))
         plies = self.least + stream.below(self.most - self.least + 1)
-        # A game that ends on the way is thrown away whole: what remains is random play that
-        # lasts so long. Where hardly any does, the opening is as long as the longest did.
+        # Reject games that end early, so that all openings of this length are random play. If
+        # hardly any game lasts, use the length of the longest.
         while True:
             longest = 0
             for _ in range(_ATTEMPTS):
@@ -97,7 +95,7 @@ class RandomPlies:
         return None
 
     def _play(self, plies: int, stream: Stream) -> Position:
-        """Random moves, so many or until the game is over."""
+        """Play random moves until the game is over or has this many plies."""
         position = Position(self.board)
         while position.ply < plies and not position.is_over:
             moves = position.legal_moves
@@ -109,7 +107,7 @@ class RandomPlies:
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """Openings from a list: all are dealt, in an order of the seed's, before any comes again."""
+    """Openings from a list, shuffled by the seed; each is used once per round."""
 
     positions: Sequence[Position]
     _shuffled: dict[tuple[int, int], list[int]] = field(
@@ -131,49 +129,51 @@ class Deck:
 
 
 def every_position(board: Board, plies: int) -> Deck:
-    """All positions with so many stones in which the game goes on, mirror images apart."""
+    """All positions with this many stones that are not over, without mirror images."""
     if plies > MAX_STRATIFIED_PLIES:
-        raise InputError(
-            f"all:{plies} is too many: every position can be dealt out "
-            f"up to all:{MAX_STRATIFIED_PLIES}"
-        )
+        raise InputError(f"all:{plies} is too many: all:{MAX_STRATIFIED_PLIES} is the most")
     return Deck(_EveryPosition(board, plies))
 
 
 class _EveryPosition(Sequence[Position]):
-    """Listed when one is asked for: a run may only be named."""
+    """Enumerated at first use, and once per process: a spec may only be parsed."""
 
     def __init__(self, board: Board, plies: int) -> None:
         self._board, self._plies = board, plies
 
-    @cached_property
-    def _listed(self) -> Sequence[Position]:
-        return positions_after(self._board, self._plies, canonical=True, unfinished=True)
-
     def __len__(self) -> int:
-        return len(self._listed)
+        return len(_enumerated(self._board, self._plies))
 
-    def __getitem__(self, which: Any) -> Any:
-        return self._listed[which]
+    @overload
+    def __getitem__(self, which: int) -> Position: ...
+    @overload
+    def __getitem__(self, which: slice) -> Sequence[Position]: ...
+    def __getitem__(self, which: int | slice) -> Position | Sequence[Position]:
+        return _enumerated(self._board, self._plies)[which]
+
+
+@lru_cache(maxsize=4)
+def _enumerated(board: Board, plies: int) -> Sequence[Position]:
+    return positions_after(board, plies, canonical=True, unfinished=True)
 
 
 def read_openings(path: Path, board: Board) -> Deck:
-    """The positions of a file, one a line; empty lines and lines that begin with # are skipped."""
+    """Read the positions of a file, one per line; empty lines and comments (#) are skipped."""
     name = quoted(str(path), 200)
     try:
-        with path.open("rb") as file:  # it may be a pipe, and need not end
+        with path.open("rb") as file:  # a pipe may never end
             data = file.read(_MOST_BYTES + 1)
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"cannot read openings from {name}: {reason}") from None
     if len(data) > _MOST_BYTES:
-        raise InputError(f"{name} is too large: openings take at most {_MOST_BYTES:,} bytes")
+        raise InputError(f"{name} is too large: at most {_MOST_BYTES:,} bytes of openings are read")
     return listed_openings(text, board, name)
 
 
 def listed_openings(text: str, board: Board, name: str) -> Deck:
-    """The positions of a text that is known by this name."""
+    """Parse a list of positions; `name` is for error messages."""
     positions = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -188,35 +188,3 @@ def listed_openings(text: str, board: Board, name: str) -> Deck:
     if not positions:
         raise InputError(f"{name} holds no positions")
     return Deck(positions)
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How the openings of a run spread over the positions there are, mirror images apart."""
-
-    games: int
-    covered: int
-    """Different openings among the games."""
-    distinct: int | None
-    """How many there are; None where nobody knows."""
-    most_repeated: int
-    """How many games have the commonest opening."""
-    by_ply: dict[int, int]
-    """Games by the number of stones in their opening."""
-
-
-def coverage(openings: Openings, seed: int, games: int) -> Coverage:
-    """What the first games of a seed cover."""
-    counts: Counter[int] = Counter()
-    plies: Counter[int] = Counter()
-    for game in range(games):
-        position = openings.opening(seed, game)
-        counts[position.key(canonical=True)] += 1
-        plies[position.ply] += 1
-    return Coverage(
-        games=games,
-        covered=len(counts),
-        distinct=openings.distinct(),
-        most_repeated=max(counts.values(), default=0),
-        by_ply=dict(sorted(plies.items())),
-    )

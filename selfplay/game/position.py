@@ -1,4 +1,4 @@
-"""A position: a board with somebody to move, as people and searches hold it."""
+"""A position: a board with a side to move."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from selfplay.game.board import (
 FIRST, SECOND = 1, 2
 SYMBOLS = ".XO"
 
-_MOST_DEAD_ENDS = 10_000
+_MAX_DEAD_ENDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """An immutable position. Two are equal when board and stones are, however they came about."""
+    """An immutable position. Equality compares board and stones, not the moves that led there."""
 
     board: Board = field(default_factory=Board)
     own: int = 0
@@ -50,11 +50,10 @@ class Position:
     def from_cells(
         cls, cells: Sequence[int], board: Board | None = None, *, signed: bool = False
     ) -> Position:
-        """The position with these cells, as `cells` gives them.
+        """The position with these cells, in the order of `cells`.
 
-        Refused are floating stones, numbers of stones that do not alternate, and lines that
-        the last move cannot have made. Whether some game leads here is not asked: `notation`
-        tells.
+        Floating stones, wrong numbers of stones, and lines that the last move cannot have completed
+        are refused. The position may still be unreachable: then `notation` is None.
         """
         board = board or Board()
         if len(cells) != board.cells:
@@ -87,17 +86,17 @@ class Position:
 
     @property
     def to_move(self) -> int:
-        """Whose turn it is: 1, the first player, or 2."""
+        """The side to move: 1, the first player, or 2."""
         return FIRST if self.ply % 2 == 0 else SECOND
 
     @property
     def winner(self) -> int | None:
-        """Who has won: 1, 2, or None."""
+        """The winner: 1, 2, or None."""
         return FIRST + SECOND - self.to_move if self._lost else None
 
     @property
     def winning_line(self) -> tuple[int, ...]:
-        """The cells of the line that has won, or of several, as `cells` counts them."""
+        """The cells of the winning line, or lines, as indices into `cells`."""
         if not self._lost:
             return ()
         board, stones = self.board, self.own ^ self.mask
@@ -119,12 +118,12 @@ class Position:
 
     @property
     def _lost(self) -> bool:
-        # Only whoever moved last can have completed a line.
+        # Only the last move can have completed a line.
         return bool(has_line(self.board, self.own ^ self.mask))
 
     @property
     def legal_moves(self) -> tuple[int, ...]:
-        """The columns, 0-based, that can be played; none when the game is over."""
+        """The columns, 0-based, that can be played; empty if the game is over."""
         if self._lost:
             return ()
         return self._columns_of(next_cells(self.board, self.mask))
@@ -136,7 +135,7 @@ class Position:
 
     @property
     def blocking_moves(self) -> tuple[int, ...]:
-        """The columns in which the other side would win at once, were it its turn."""
+        """The columns in which the opponent threatens to win."""
         return self._completing(self.own ^ self.mask)
 
     def _completing(self, stones: int) -> tuple[int, ...]:
@@ -154,7 +153,7 @@ class Position:
         )
 
     def play(self, move: int) -> Position:
-        """The position after a stone in this column, 0-based."""
+        """The position after a move in this column, 0-based."""
         board = self.board
         move = operator.index(move)
         board.check_column(move)
@@ -168,7 +167,7 @@ class Position:
         return Position(board, self.own ^ self.mask, self.mask | stone, moves)
 
     def moves_to(self, later: Position, *, at_most: int) -> tuple[int, ...] | None:
-        """Moves that lead from here to a later position, if so few do."""
+        """At most `at_most` moves from here to a later position; None if there are none."""
         if later.board != self.board or self.mask & ~later.mask:
             return None
         if self.mask == later.mask:
@@ -183,14 +182,14 @@ class Position:
         return None
 
     def mirror(self) -> Position:
-        """The same position seen in a mirror: column 1 for the last column, and so on."""
+        """The mirror image: left and right swapped."""
         board = self.board
         moves = None if self.moves is None else tuple(board.columns - 1 - m for m in self.moves)
         return Position(board, mirrored(board, self.own), mirrored(board, self.mask), moves)
 
     def key(self, *, canonical: bool = False) -> int:
-        """One number for the position; with `canonical` the same for its mirror image."""
-        key: int = position_key(self.board, self.own, self.mask)
+        """A unique number; with `canonical`, mirror images have the same."""
+        key = position_key(self.board, self.own, self.mask)
         return min(key, self.mirror().key()) if canonical else key
 
     def cells(self, *, signed: bool = False) -> tuple[int, ...]:
@@ -204,10 +203,8 @@ class Position:
 
     @property
     def notation(self) -> str | None:
-        """The columns played as `parse` reads them.
-
-        Where only the stones are known, moves that lead to them; None if none are found.
-        """
+        """The moves as `parse` reads them. If only the stones are known, any moves that lead
+        there; None if none are found."""
         moves = _find_moves(self) if self.moves is None else self.moves
         return None if moves is None else format_moves(moves, self.board)
 
@@ -231,7 +228,7 @@ class Position:
 
 
 def format_moves(moves: Sequence[int], board: Board) -> str:
-    """Moves, 0-based, in the notation that people read."""
+    """Moves, 0-based, in notation."""
     return ("," if board.columns > 9 else "").join(str(move + 1) for move in moves)
 
 
@@ -255,10 +252,10 @@ def _parse_moves(text: str, board: Board) -> list[int]:
 
 
 def _find_moves(position: Position) -> tuple[int, ...] | None:
-    """Moves that lead to a position, found by taking stones off again.
+    """Find moves that lead to a position, by taking back stones.
 
-    From positions that a game can lead to, they are found at once. Where there are none that
-    is hardly ever proven: the search gives up.
+    Reachable positions are solved at once. Unreachable ones can rarely be proven so: the search
+    gives up.
     """
     board = position.board
     dead_ends: set[int] = set()
@@ -266,7 +263,7 @@ def _find_moves(position: Position) -> tuple[int, ...] | None:
     def moves_to(own: int, mask: int) -> tuple[int, ...] | None:
         if mask == 0:
             return ()
-        if mask in dead_ends or len(dead_ends) > _MOST_DEAD_ENDS:
+        if mask in dead_ends or len(dead_ends) > _MAX_DEAD_ENDS:
             return None
         waiting = own ^ mask
         for column in range(board.columns):

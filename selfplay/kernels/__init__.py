@@ -1,1 +1,7 @@
-"""Compiled code that all searches share: the compiler's seam, board states, rollouts."""
+"""Compiled code that all searches share: the interface to numba, board states, rollouts."""
+
+from contextlib import chdir
+from pathlib import Path
+
+with chdir(Path(__file__).parent):  # numba reads settings from the current folder
+    import numba as numba

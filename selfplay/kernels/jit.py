@@ -1,35 +1,26 @@
-"""The seam to numba: how kernels are compiled and kept, and what a board is to the compiler.
+"""The interface to numba: how kernels are compiled and cached, and what a board is to the compiler.
 
-Compiled code is kept on disk, so that only the first start pays for it. Three things need care:
+Compiled code is cached on disk, so that only the first start pays for it. Three things need care:
 
-* numba looks only at the file of the outermost function when it asks whether kept code is
-  still good. Here the folder's name carries a digest of all sources, so that a change in any
-  file leaves the old code behind.
-* processes that compile the same function for the first time race for the same files. Here
-  one process at a time compiles or loads, under a lock beside the files.
-* a board's measures are part of its compiled type: kernels see them as constants, and every
-  board gets code of its own.
+* numba checks only the file of the outermost function to decide whether cached code is valid.
+  Here the cache folder's name contains a digest of all sources.
+* processes that compile the same function at once race for the same files. Here one process at
+  a time compiles or loads, under a file lock.
+* a board's size is part of its compiled type: kernels see it as constants, and every board gets
+  its own code.
 """
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager
-from functools import cache
-from hashlib import blake2b
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
-from pathlib import Path
-from shutil import rmtree
-from time import time
+from types import FrameType
 from typing import Any, TypeVar
 
-with chdir(Path(__file__).parent):  # numba reads settings from the folder where it is imported
-    import numba
+import numba
 import numpy as np
 from numba import types
 from numba.core import event
@@ -53,22 +44,16 @@ from selfplay.game.board import (
     position_key,
     winning_cells,
 )
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - where there is no flock, compile with one process first
-    fcntl = None  # type: ignore[assignment]
+from selfplay.kernels.code_cache import cache_directory, clear, process_lock, source_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KEPT_SECONDS = 30 * 24 * 3600
-
 
 def kernel(function: F) -> F:
-    """Compile a function at its first call with given types, or load what was kept."""
+    """Compile a function at its first call with given types, or load it from the cache."""
     if numba.config.DISABLE_JIT:
-        raise InputError("NUMBA_DISABLE_JIT is set: searches exist in compiled code only")
-    directory = cache_directory(_source_root(function))
+        raise InputError("NUMBA_DISABLE_JIT is set: searches need compiled code: unset it")
+    directory = cache_directory(source_root(function))
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(directory or "")
     try:
@@ -77,150 +62,63 @@ def kernel(function: F) -> F:
         numba.config.CACHE_DIR = before
     compile_now = dispatcher.compile
 
-    def compile_alone(signature: Any) -> Any:
-        with _interrupts_held_back(), global_compiler_lock:
-            # What every process does once, and need not wait for the others with.
+    def compile_alone(signature: Sequence[types.Type]) -> Any:
+        with _deferred_interrupts(), global_compiler_lock:
+            # Every process does this once, and need not wait for others.
             dispatcher.typingctx.refresh()
             dispatcher.targetctx.refresh()
-            with _one_process_at_a_time(directory):
+            with process_lock(directory):
                 try:
                     return compile_now(signature)
                 except Exception:
-                    # Files that were damaged are as good as none. Anything else fails again.
-                    if directory is None or not _remove_kept_code(directory):
+                    # The cache may be damaged: clear it. Anything else fails again.
+                    if directory is None or not clear(directory):
                         raise
                     return compile_now(signature)
 
     dispatcher.compile = compile_alone
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 def inline(function: F) -> F:
-    """Let kernels call this function; it becomes a part of each that does."""
+    """Compile this function into each kernel that calls it."""
     register_jitable(function)
     return function
-
-
-def _source_root(function: Callable[..., Any]) -> Path:
-    """The room that a kernel belongs to, or a package of somebody else's; else its file."""
-    names = function.__module__.split(".")
-    package = sys.modules[".".join(names[: 2 if names[0] == "selfplay" else 1])]
-    file = Path(function.__code__.co_filename)
-    return Path(package.__path__[0]) if hasattr(package, "__path__") else file
-
-
-@cache
-def cache_directory(root: Path) -> Path | None:
-    """Where code compiled from this package is kept; None where nothing can be written."""
-    own = Path(__file__).parent
-    used_by_all = {own, own.parent / "game"}
-    # Environments that share these sources may differ in the compiler.
-    digest = blake2b(numba.__version__.encode(), digest_size=8)
-    for folder in sorted({*used_by_all, root}):
-        for source in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
-            digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    parents = [Path(chosen)] if chosen else [own / "__pycache__", Path(user) / "selfplay"]
-    for parent in parents:
-        directory = parent / f"compiled-{digest.hexdigest()}"
-        try:
-            if not directory.exists():
-                _remove_old_folders(parent)
-            directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=directory):
-                return directory
-        except OSError:
-            continue
-    return None
-
-
-def _remove_old_folders(parent: Path) -> None:
-    """Remove what sources compiled to that are long gone."""
-    for folder in parent.glob("compiled-*"):
-        if time() - folder.stat().st_mtime > _KEPT_SECONDS:
-            rmtree(folder, ignore_errors=True)
-
-
-def _remove_kept_code(directory: Path) -> bool:
-    """Remove what is kept, the lock apart; whether there was anything."""
-    found = [path for path in directory.rglob("*.nb?") if path.is_file()]
-    for path in found:
-        path.unlink(missing_ok=True)
-    return bool(found)
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
     def __init__(self, announce: Callable[[], None]) -> None:
         self._announce: Callable[[], None] | None = announce
 
-    def on_start(self, _event: Any) -> None:
+    def on_start(self, _event: event.Event) -> None:
         if self._announce is not None:
             self._announce()
             self._announce = None
 
-    def on_end(self, _event: Any) -> None:
+    def on_end(self, _event: event.Event) -> None:
         pass
 
 
 def before_first_compilation(announce: Callable[[], None]) -> None:
-    """Call this once before anything is compiled, if anything is: it takes some seconds."""
+    """Call this once before the first compilation, if there is one: it takes some seconds."""
     event.register("numba:compile", _Announcer(announce))
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C inside the compiler can crash it, or be swallowed by it: let it wait."""
+def _deferred_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C: the compiler may crash on it, or swallow it."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    held_back: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *received: held_back.append(received))
+    deferred: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *received: deferred.append(received))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if held_back:
-        before(*held_back[0])
-
-
-class _Nesting:
-    """How deep inside compilations this process is: a kernel compiles those it calls."""
-
-    depth = 0
-
-
-def _forget_nesting() -> None:
-    _Nesting.depth = 0
-
-
-if hasattr(os, "register_at_fork"):
-    # The thread that was compiling is not there in the child.
-    os.register_at_fork(after_in_child=_forget_nesting)
-
-
-@contextmanager
-def _one_process_at_a_time(directory: Path | None) -> Iterator[None]:
-    # The caller holds numba's lock of all threads.
-    _Nesting.depth += 1
-    try:
-        if _Nesting.depth > 1 or directory is None or fcntl is None:
-            yield
-            return
-        with open(directory / "lock", "w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            except OSError:  # a file system without locks
-                yield
-                return
-            try:
-                yield
-            finally:
-                # Closing alone would not do: a process forked meanwhile has it open, too.
-                fcntl.flock(file, fcntl.LOCK_UN)
-    finally:
-        _Nesting.depth -= 1
+    if deferred:
+        before(*deferred[0])
 
 
 class BoardType(types.Type):  # type: ignore[misc]
@@ -239,34 +137,35 @@ register_model(BoardType)(models.OpaqueModel)
 
 
 @typeof_impl.register(Board)  # type: ignore[untyped-decorator]
-def _typeof_board(board: Board, _context: Any) -> BoardType:
+def _typeof_board(board: Board, _context: object) -> BoardType:
     return BoardType(board.columns, board.rows, board.connect)
 
 
 @unbox(BoardType)  # type: ignore[untyped-decorator]
-def _unbox_board(_type: Any, _object: Any, context: Any) -> NativeValue:
+def _unbox_board(_type: BoardType, _object: object, context: Any) -> NativeValue:
     return NativeValue(context.context.get_dummy_value())
 
 
 def board_constant(name: str, value_of: Callable[[Board], Any]) -> None:
-    """Give boards an attribute in compiled code: a constant, worked out as code is compiled."""
+    """Give boards an attribute in compiled code: a constant, computed at compile time."""
 
     @overload_attribute(BoardType, name)  # type: ignore[untyped-decorator]
-    def attribute(board: Any) -> Any:
+    def attribute(board: BoardType) -> Callable[[BoardType], Any]:
         value = value_of(board.board)
 
-        def constant(board: Any) -> Any:
+        def constant(board: BoardType) -> Any:
             return value
 
         return constant
 
 
-for _name in ("columns", "rows", "connect", "cells", "stride", "lanes"):
+for _name in ("columns", "rows", "connect", "cells", "stride", "lanes", "key_bits"):
     board_constant(_name, attrgetter(_name))
-# uint64 mixed with int64 becomes float64 in arithmetic: sets of cells are uint64 throughout.
+# uint64 and int64 mix to float64: sets of cells are uint64 throughout.
 board_constant("bottom", lambda board: np.uint64(board.bottom))
 board_constant("full", lambda board: np.uint64(board.full))
+board_constant("key_mask", lambda board: np.uint64(board.key_mask))
 
-# The rules of `board.py` are compiled as they stand.
+# The rules of `board.py` are compiled unchanged.
 for _rule in (has_line, mirrored, next_cells, position_key, winning_cells):
     inline(_rule)

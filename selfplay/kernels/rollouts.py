@@ -1,13 +1,14 @@
-"""Rollouts: a game played to its end by players who do not think, and their random numbers."""
+"""Rollouts (playouts): random games to the end, by one of three policies."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from selfplay.arrays import Int, UInt64Array
+from selfplay.game.board import Board
 from selfplay.kernels.jit import inline, kernel
 from selfplay.kernels.state import (
+    State,
     can_win,
     copy,
     is_among,
@@ -21,30 +22,32 @@ from selfplay.kernels.state import (
 )
 
 UNIFORM, WIN_FIRST, CAREFUL = 0, 1, 2
-"""How moves are chosen in rollouts."""
+"""The rollout policies."""
 
 
 @inline
-def advance(random: Any) -> Any:
-    """The next random state: one multiplication, because a rollout is little more than this."""
-    # A linear congruential generator: its low bits are poor, only high ones are ever used.
+def advance(random: np.uint64) -> np.uint64:
+    """The next state of a linear congruential generator, the fastest there is."""
+    # Its low bits are poor: `below` uses the high ones only.
     return random * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
 
 
 @inline
-def below(random: Any, n: Any) -> Any:
-    """A number from 0 to n - 1 out of a random state."""
+def below(random: np.uint64, n: Int) -> np.uint64:
+    """A number from 0 to n - 1 from a random state."""
     return ((random >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)
 
 
 @inline
-def rollout(board: Any, state: Any, random: Any, policy: Any) -> Any:
-    """Play to the end: the half points of the side to move, the random state, the plies.
+def rollout(
+    board: Board, state: State, random: np.uint64, policy: int
+) -> tuple[np.int32, np.uint64, int]:
+    """Play to the end: half points for the side to move, random state, number of plies.
 
-    `UNIFORM`   any move
-    `WIN_FIRST` a winning move where there is one, else any
-    `CAREFUL`   the same, but none after which the other side wins at once; where only such are
-                left, the game is lost
+    `UNIFORM`   any legal move
+    `WIN_FIRST` a winning move if there is one, else any
+    `CAREFUL`   like `WIN_FIRST`, but never a move that lets the opponent win at once; a game with
+                no other move counts as lost
     """
     points = np.int32(2)
     plies = 0
@@ -75,14 +78,17 @@ def rollout(board: Any, state: Any, random: Any, policy: Any) -> Any:
 
 
 @kernel
-def rollouts(board: Any, packed: Any, count: Any, random: Any, policy: Any) -> Any:
-    """Many rollouts from one position: the half points of the side to move, and all plies."""
+def rollouts(
+    board: Board, packed: UInt64Array, count: int, random: np.uint64, policy: int
+) -> tuple[Int, int]:
+    """Many rollouts from one position: half points for the side to move, and plies, in total."""
     root = load(board, packed)
-    room = scratch(board)
+    buffer = scratch(board)
     random = np.uint64(random)
-    points = plies = 0
+    points: Int = 0
+    plies = 0
     for _ in range(count):
-        won, random, length = rollout(board, copy(board, root, room), random, policy)
+        won, random, length = rollout(board, copy(board, root, buffer), random, policy)
         points += won
         plies += length
     return points, plies

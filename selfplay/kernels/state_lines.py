@@ -1,27 +1,29 @@
-"""The state of a game line by line, for boards of more than one machine word (see `state.py`).
+"""The game state as an array of lines, for boards larger than a machine word (see `state.py`).
 
-Shifting sets of 272 bits is slow, so nothing here is ever computed over the whole board. Each
-player has one integer for every row, column and diagonal. A new stone sets its bit in the four
-that run through it; a table says which cells of each now complete a line; those are marked,
-and every player knows at all times in which columns it can win. All of it is one array:
+Shifting sets of 272 bits is slow, so nothing is computed over the whole board. Each player has
+one integer per row, column and diagonal, with a bit for each of its stones. A new stone updates
+the four through its cell; a table gives the cells of each that now complete a line. All of it is
+one int32 array:
 
     0                stones on the board
-    1, 2             for each player: the columns in which its next stone wins
+    1, 2             per player: the columns in which its next stone wins
     3 …              the height of every column
-    lines_at …       for each player: rows, columns, rising and falling diagonals
-    marks_at …       for each player and column: the rows in which a stone completes a line
+    lines_at …       per player: rows, columns, rising and falling diagonals
+    marks_at …       per player and column: the rows in which a stone completes a line
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Int, Int32Array, UInt64Array
 from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import trailing_zeros
 from selfplay.kernels.jit import board_constant, inline
+
+State = Int32Array
 
 ZERO, ONE, TWO, HEIGHTS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 
@@ -43,10 +45,10 @@ def state_size(board: Board) -> int:
 
 
 @cache
-def completions(connect: int) -> np.ndarray[Any, Any]:
-    """For every pattern of stones around a stone: the cells that complete a line through it.
+def completions(connect: int) -> Int32Array:
+    """For every pattern of stones around a new stone: the cells that complete a line through it.
 
-    A pattern is the 2·connect - 1 cells of a line with the new stone in the middle, a bit each.
+    A pattern has a bit for each of the 2·connect - 1 cells around the stone, which is its middle.
     """
     width = 2 * connect - 1
     runs = [((1 << connect) - 1) << start for start in range(connect)]
@@ -59,12 +61,22 @@ def completions(connect: int) -> np.ndarray[Any, Any]:
     return table
 
 
-for _measure in (line_count, lines_at, marks_at, state_size):
-    board_constant(_measure.__name__, _measure)
+class LinesBoard(Board):
+    """A board as the functions below see it: with these constants."""
+
+    line_count: int
+    lines_at: int
+    marks_at: int
+    state_size: int
+    completions: Int32Array
+
+
+for _constant in (line_count, lines_at, marks_at, state_size):
+    board_constant(_constant.__name__, _constant)
 board_constant("completions", lambda board: completions(board.connect))
 
 
-def load(board: Any, packed: Any) -> Any:
+def load(board: LinesBoard, packed: UInt64Array) -> State:
     state = np.zeros(board.state_size, np.int32)
     half = len(packed) // 2
     plies = 0
@@ -85,29 +97,29 @@ def load(board: Any, packed: Any) -> Any:
     return state
 
 
-def scratch(board: Any) -> Any:
+def scratch(board: LinesBoard) -> State:
     return np.empty(board.state_size, np.int32)
 
 
-def copy(board: Any, state: Any, room: Any) -> Any:
+def copy(board: LinesBoard, state: State, buffer: State) -> State:
     for i in range(board.state_size):
-        room[i] = state[i]
-    return room
+        buffer[i] = state[i]
+    return buffer
 
 
-def is_open(board: Any, state: Any, column: Any) -> Any:
+def is_open(board: LinesBoard, state: State, column: Int) -> bool:
     return state[HEIGHTS + np.uint64(column)] < board.rows
 
 
-def is_full(board: Any, state: Any) -> Any:
+def is_full(board: LinesBoard, state: State) -> bool:
     return state[0] == board.cells
 
 
-def can_win(board: Any, state: Any) -> Any:
+def can_win(board: LinesBoard, state: State) -> bool:
     return state[ONE + np.uint64(state[0] & 1)] != 0
 
 
-def safe_moves(board: Any, state: Any) -> Any:
+def safe_moves(board: LinesBoard, state: State) -> np.int32:
     other = np.uint64(1 - (state[0] & 1))
     forced = state[ONE + other]
     if forced & (forced - np.int32(1)):
@@ -122,22 +134,22 @@ def safe_moves(board: Any, state: Any) -> Any:
     return safe & forced if forced else safe
 
 
-def is_among(board: Any, moves: Any, column: Any) -> Any:
+def is_among(board: LinesBoard, moves: np.int32, column: Int) -> bool:
     return (moves >> np.int32(column)) & 1 != 0
 
 
-def wins_with(board: Any, state: Any, column: Any) -> Any:
+def wins_with(board: LinesBoard, state: State, column: Int) -> bool:
     return (state[ONE + np.uint64(state[0] & 1)] >> np.int32(column)) & 1 != 0
 
 
-def play(board: Any, state: Any, column: Any) -> Any:
+def play(board: LinesBoard, state: State, column: Int) -> State:
     _place(board, state, state[0] & 1, column)
     return state
 
 
 @inline
-def _place(board: Any, state: Any, player: Any, column: Any) -> None:
-    # Indices are unsigned: a signed one is asked at every access whether it counts from the end.
+def _place(board: LinesBoard, state: State, player: Int, column: Int) -> None:
+    # Unsigned indices save the check for negative ones at every access.
     column = np.uint64(column)
     player = np.uint64(player)
     row = np.uint64(state[HEIGHTS + column])
@@ -161,18 +173,21 @@ def _place(board: Any, state: Any, player: Any, column: Any) -> None:
 
 @inline
 def _add_to_line(
-    board: Any,
-    state: Any,
-    player: Any,
-    line: Any,
-    at: Any,
-    row: Any,
-    column: Any,
+    board: LinesBoard,
+    state: State,
+    player: np.uint64,
+    line: np.uint64,
+    at: np.uint64,
+    row: np.uint64,
+    column: np.uint64,
     up: int,
     right: int,
 ) -> None:
-    """Set the stone's bit in one line through it, and mark the cells that now complete it."""
-    # Bits stand connect - 1 places up, so that the cells around a stone are one shift away.
+    """Set the stone's bit in one line through it, and mark the cells that now complete it.
+
+    Nine parameters, because all are registers or constants once this is inlined: a tuple is not.
+    """
+    # Bits are shifted by connect - 1, so that the cells around a stone are one shift away.
     index = np.uint64(board.lines_at) + player * np.uint64(board.line_count) + line
     stones = state[index] | (np.int32(1) << np.int32(at + np.uint64(board.connect - 1)))
     state[index] = stones

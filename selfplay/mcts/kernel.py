@@ -1,40 +1,50 @@
 """The kernels of Monte Carlo tree search: a tree in a few arrays, and how it grows.
 
-A node is a position that was visited at least twice; what is known of its moves stands in the
-node itself, one lane a column, so that choosing a move reads two short runs of memory and a
-move's own position needs no node until its second visit. Per node and column:
+A node is a position that was visited at least twice. It stores the statistics of its moves, one
+lane per column, so that choosing a move reads two short runs of memory, and a child needs no node
+until its second visit. Per node and column:
 
-    bounds   MEAN     share of points won by the side to move (win 1, draw ½)
-             SPREAD   1/√visits: what the exploration term is multiplied with
-    counts   VISITS   how often the move was tried
+    bounds   MEAN     mean result for the side to move (win 1, draw ½)
+             SPREAD   1/√visits: the factor of the exploration term
+    counts   VISITS   visits of the move
              SCORE    the points it won, in half points
-             LINK     the node behind the move, times four, plus what is proven of the move
+             LINK     the child node, times four, plus what is proven of the move
 
-`bounds` follow from `counts`. They are kept because one column's change with each visit,
-while all columns' are read.
+`bounds` follow from `counts`. They are stored because one column's change with each visit, while
+all columns' are read.
 
-No operation here rounds differently from one machine to the next (no fused or reordered
-arithmetic; the one logarithm is a table, rounded to half the digits it was computed with), so
-that a tree is the same everywhere.
+No operation here rounds differently on another machine (no fused or reordered arithmetic; the
+logarithm is a table, rounded to half its digits), so that a tree is the same everywhere.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from selfplay.arrays import Float, Float32Array, Int, Int32Array, RecordArray, UInt64Array
 from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import highest_lane, leading_zeros
 from selfplay.kernels.jit import inline, kernel
 from selfplay.kernels.rollouts import advance, below, rollout
-from selfplay.kernels.state import can_win, copy, is_full, is_open, load, play, scratch, wins_with
+from selfplay.kernels.state import (
+    State,
+    can_win,
+    copy,
+    is_full,
+    is_open,
+    load,
+    play,
+    scratch,
+    wins_with,
+)
 
 UNKNOWN, LOSS, DRAW, WIN = 0, 1, 2, 3
-"""What is proven of a move, for the side that makes it; one less, it is the half points."""
+"""The proven result of a move, for the side that makes it: half points, plus one."""
 
 CLOSED, SKIPPED = -1, -2
-"""In place of a link: a full column; one left out by `max_children`."""
+"""In place of a link: a full column; a column skipped by `max_children`."""
 
 MEAN, SPREAD = np.uint64(0), np.uint64(1)
 VISITS, SCORE, LINK = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -47,25 +57,22 @@ COUNTERS = np.dtype(
     [
         ("nodes", np.int64),  # in use, the root included
         ("visits", np.int64),  # of the root
-        ("rollouts", np.int64),  # games played out since the tree was planted
-        ("random", np.uint64),  # the state of the random numbers
+        ("rollouts", np.int64),  # since `reset`
+        ("random", np.uint64),  # the state of the random number generator
         ("proven", np.int64),  # what is proven of the root, for the side to move
     ]
 )
 
 
-Array = np.ndarray[Any, Any]
-
-
 class Tree(NamedTuple):
-    """A tree and its memory, allocated once."""
+    """A search tree, allocated once."""
 
-    bounds: Array
+    bounds: Float32Array
     """float32 [node, MEAN | SPREAD, lane]"""
-    counts: Array
+    counts: Int32Array
     """int32 [node, VISITS | SCORE | LINK, lane]"""
-    counters: Array
-    """One record of `COUNTERS`: what is true of the tree as a whole."""
+    counters: RecordArray
+    """One record of `COUNTERS`, about the whole tree."""
 
 
 def node_bytes(board: Board) -> int:
@@ -73,7 +80,7 @@ def node_bytes(board: Board) -> int:
 
 
 def new_tree(board: Board, capacity: int) -> Tree:
-    """Room for so many nodes; memory that no search touches costs nothing."""
+    """A tree of at most `capacity` nodes; memory that no search touches costs nothing."""
     return Tree(
         np.empty((capacity, 2, board.lanes), np.float32),
         np.empty((capacity, 3, board.lanes), np.int32),
@@ -81,11 +88,11 @@ def new_tree(board: Board, capacity: int) -> Tree:
     )
 
 
-# ln n by the seven leading bits of n below its first: right to 1 part in 1,000.
+# ln n by the seven bits after the leading one: correct to 1 part in 1,000.
 _BITS = 7
 
 
-def _sqrt_log_table() -> Array:
+def _sqrt_log_table() -> Float32Array:
     steps = np.arange(1 << _BITS, 2 << _BITS, dtype=np.float64)
     small = np.arange(1 << _BITS, dtype=np.float64)
     numbers = [small] + [steps * 2.0**shift for shift in range(32 - _BITS)]
@@ -96,9 +103,9 @@ SQRT_LOG = _sqrt_log_table()
 
 
 @inline
-def sqrt_log(n: Any) -> Any:
-    """√(ln n), from a table."""
-    n = np.uint32(n)
+def sqrt_log(number: Int) -> np.float32:
+    """√(ln number), from a table."""
+    n = np.uint32(number)
     if n < np.uint32(1 << _BITS):
         return SQRT_LOG[n]
     shift = np.uint32(31 - _BITS) - leading_zeros(n)
@@ -106,10 +113,12 @@ def sqrt_log(n: Any) -> Any:
 
 
 @kernel
-def reset(board: Any, tree: Any, packed: Any, random: Any, max_children: Any) -> None:
-    """Begin a tree: a root without visits."""
+def reset(
+    board: Board, tree: Tree, packed: UInt64Array, random: np.uint64, max_children: int
+) -> None:
+    """Start a new tree: a root without visits."""
     counters = tree.counters[0]
-    counters.random = _open_node(
+    counters.random = _init_node(
         board, tree, _ROOT, load(board, packed), np.uint64(random), max_children
     )
     counters.nodes = 1
@@ -120,18 +129,18 @@ def reset(board: Any, tree: Any, packed: Any, random: Any, max_children: Any) ->
 
 @kernel
 def search(
-    board: Any,
-    tree: Any,
-    packed: Any,
-    iterations: Any,
-    exploration: Any,
-    policy: Any,
-    proven: Any,
-    max_children: Any,
+    board: Board,
+    tree: Tree,
+    packed: UInt64Array,
+    iterations: int,
+    exploration: Float,
+    policy: int,
+    proven: bool,
+    max_children: int,
 ) -> None:
-    """Add iterations to a tree, fewer if its root is proven before."""
+    """Run iterations on a tree; stop early if its root is proven."""
     root = load(board, packed)
-    room = scratch(board)
+    buffer = scratch(board)
     exploration = np.float32(exploration)
     capacity = np.uint64(len(tree.counts))
     counters = tree.counters[0]
@@ -143,16 +152,16 @@ def search(
     path_columns = np.empty(board.cells + 1, np.uint64)
 
     for _ in range(iterations):
-        state = copy(board, root, room)
+        state = copy(board, root, buffer)
         at = _ROOT
         at_visits = visits
         length = np.uint64(0)
-        points = np.int32(0)  # half points for the side that made the last move of the path
-        proof = np.int32(UNKNOWN)  # and what is proven of that move
+        points = np.int32(0)  # half points for the side that made the path's last move
+        proof = np.int32(UNKNOWN)  # the proven result of that move
 
         while True:
             random = advance(random)
-            column = _best_column(board, tree, at, exploration * sqrt_log(at_visits), random)
+            column = _select(board, tree, at, exploration * sqrt_log(at_visits), random)
             path_nodes[length] = at
             path_columns[length] = column
             length += _ONE
@@ -162,8 +171,7 @@ def search(
                 points = proof - np.int32(1)
                 break
             at_visits = np.int64(tree.counts[at, VISITS, column])
-            # With proofs a position that can be won at once never becomes a node, but the
-            # root may be one.
+            # With proofs only the root may be a position with a winning move.
             if (not proven or at == _ROOT) and wins_with(board, state, column):
                 proof, points = np.int32(WIN), np.int32(2)
                 break
@@ -181,7 +189,7 @@ def search(
                 rollouts += 1
                 break
             if link == 0:
-                random = _open_node(board, tree, used, state, random, max_children)
+                random = _init_node(board, tree, used, state, random, max_children)
                 link = np.int32(used << np.uint64(2))
                 tree.counts[at, LINK, column] = link
                 used += _ONE
@@ -191,7 +199,7 @@ def search(
         if not length & _ONE:
             points = np.int32(2) - points
         for step in range(length):
-            _credit(tree, path_nodes[step], path_columns[step], points)
+            _update(tree, path_nodes[step], path_columns[step], points)
             points = np.int32(2) - points
         if proof != UNKNOWN:
             value = _record_proof(board, tree, path_nodes, path_columns, length, proof, proven)
@@ -206,8 +214,10 @@ def search(
 
 
 @inline
-def _open_node(board: Any, tree: Any, at: Any, state: Any, random: Any, max_children: Any) -> Any:
-    """Write a node without visits; gives the random state."""
+def _init_node(
+    board: Board, tree: Tree, at: np.uint64, state: State, random: np.uint64, max_children: int
+) -> np.uint64:
+    """Write a node without visits; return the random state."""
     free = 0
     for column in range(board.columns):
         free += is_open(board, state, column)
@@ -220,7 +230,7 @@ def _open_node(board: Any, tree: Any, at: Any, state: Any, random: Any, max_chil
         tree.counts[at, LINK, column] = CLOSED
     for column in range(board.columns):
         if is_open(board, state, column):
-            chosen = wanted == free
+            chosen: bool | np.bool = wanted == free
             if not chosen:
                 random = advance(random)
                 chosen = below(random, free) < np.uint64(wanted)
@@ -235,14 +245,17 @@ def _open_node(board: Any, tree: Any, at: Any, state: Any, random: Any, max_chil
 
 
 @inline
-def _best_column(board: Any, tree: Any, at: Any, weight: Any, random: Any) -> Any:
-    """The column with the highest upper bound; in a tie no column is favoured."""
+def _select(
+    board: Board, tree: Tree, at: np.uint64, weight: np.float32, random: np.uint64
+) -> np.uint64:
+    """The column with the highest upper confidence bound; ties are broken at random."""
     turn = below(random, board.columns)
     return np.uint64(highest_lane(board, tree.bounds, at, weight, turn))
 
 
 @inline
-def _credit(tree: Any, at: Any, column: Any, points: Any) -> None:
+def _update(tree: Tree, at: np.uint64, column: np.uint64, points: np.int32) -> None:
+    """Add one visit to a move."""
     visits = tree.counts[at, VISITS, column] + np.int32(1)
     score = tree.counts[at, SCORE, column] + points
     tree.counts[at, VISITS, column] = visits
@@ -254,15 +267,15 @@ def _credit(tree: Any, at: Any, column: Any, points: Any) -> None:
 
 @inline
 def _record_proof(
-    board: Any,
-    tree: Any,
-    path_nodes: Any,
-    path_columns: Any,
-    length: Any,
-    proof: Any,
-    proven: Any,
-) -> Any:
-    """Note a proof of the path's last move, and all that follows; what is proven of the root."""
+    board: Board,
+    tree: Tree,
+    path_nodes: UInt64Array,
+    path_columns: UInt64Array,
+    length: np.uint64,
+    proof: np.int32,
+    proven: bool,
+) -> np.int32:
+    """Record a proof of the path's last move, and propagate it up; return the root's value."""
     step = length - _ONE
     while True:
         at, column = path_nodes[step], path_columns[step]
@@ -270,10 +283,10 @@ def _record_proof(
         if not proven:
             return np.int32(UNKNOWN)
         if proof != WIN:
-            # Known for good: what it is worth, and no reason to explore it.
+            # Its value is exact: no exploration.
             tree.bounds[at, MEAN, column] = np.float32(0.5) * np.float32(proof - LOSS)
             tree.bounds[at, SPREAD, column] = np.float32(0)
-        value = proof if proof == WIN else _value_if_exhausted(board, tree, at)
+        value = proof if proof == WIN else _proven_value(board, tree, at)
         if value == UNKNOWN or step == 0:
             return value
         proof = np.int32(WIN + LOSS) - value
@@ -281,8 +294,8 @@ def _record_proof(
 
 
 @inline
-def _value_if_exhausted(board: Any, tree: Any, at: Any) -> Any:
-    """The best of a node's moves if all are proven, else UNKNOWN."""
+def _proven_value(board: Board, tree: Tree, at: Int) -> np.int32:
+    """The best result of a node's moves if all are proven, else UNKNOWN."""
     best = np.int32(LOSS)
     for column in range(board.columns):
         link = tree.counts[at, LINK, column]
@@ -295,10 +308,10 @@ def _value_if_exhausted(board: Any, tree: Any, at: Any) -> Any:
 
 
 @kernel
-def advance_root(board: Any, tree: Any, column: Any, proven: Any) -> Any:
-    """Make the node behind a move of the root the new root; False if there is none.
+def advance_root(board: Board, tree: Tree, column: int, proven: bool) -> bool:
+    """Make a child of the root the new root; False if the move has no node.
 
-    What can no longer be reached is dropped, the rest is moved to the front of the arrays.
+    Unreachable nodes are dropped; the others move to the front of the arrays.
     """
     bounds, counts, counters = tree.bounds, tree.counts, tree.counters[0]
     link = counts[0, LINK, column]
@@ -306,21 +319,20 @@ def advance_root(board: Any, tree: Any, column: Any, proven: Any) -> Any:
         return False
     new_root = np.int64(link >> 2)
     used = counters.nodes
-    place = np.full(used, -1, np.int32)
-    place[new_root] = kept = 0
-    # Nodes lie behind their parents: one pass meets each after its parent, and its new place
-    # is one that was read before.
+    new_index = np.full(used, -1, np.int32)
+    new_index[new_root] = kept = 0
+    # Children come after their parents: one pass suffices, and overwrites only what it has read.
     for at in range(new_root, used):
-        if place[at] < 0:
+        if new_index[at] < 0:
             continue
-        place[at] = kept
+        new_index[at] = kept
         bounds[kept] = bounds[at]
         counts[kept] = counts[at]
         kept += 1
         for lane in range(board.columns):
             link = counts[at, LINK, lane]
             if link >= 4:
-                place[link >> 2] = 0
+                new_index[link >> 2] = 0
     visits = 0
     won = False
     for lane in range(board.columns):
@@ -330,11 +342,11 @@ def advance_root(board: Any, tree: Any, column: Any, proven: Any) -> Any:
         for at in range(kept):
             link = counts[at, LINK, lane]
             if link >= 4:
-                counts[at, LINK, lane] = (place[link >> 2] << 2) | (link & 3)
+                counts[at, LINK, lane] = (new_index[link >> 2] << 2) | (link & 3)
     counters.nodes = kept
     counters.visits = visits
     if not proven:
         counters.proven = UNKNOWN
     else:
-        counters.proven = WIN if won else _value_if_exhausted(board, tree, 0)
+        counters.proven = WIN if won else _proven_value(board, tree, 0)
     return True

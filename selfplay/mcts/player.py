@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from time import perf_counter
 from typing import Literal, get_args
 
 import numpy as np
 
+from selfplay.arrays import UInt64Array
+from selfplay.checks import allocating, check_choice, check_memory, check_range, check_seconds
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -23,14 +24,14 @@ DEFAULT_ITERATIONS = 10_000
 
 Rollout = Literal["careful", "win-first", "uniform"]
 
-_MANNERS = {"careful": CAREFUL, "win-first": WIN_FIRST, "uniform": UNIFORM}
+_POLICIES = {"careful": CAREFUL, "win-first": WIN_FIRST, "uniform": UNIFORM}
 
-# Iterations between two looks at Ctrl-C, or at the clock.
-_CHUNK = 1 << 15
-_TIMED_CHUNK = 1 << 11
+# Iterations between two checks for Ctrl-C, or of the clock.
+_ITERATIONS = 1 << 15
+_TIMED_ITERATIONS = 1 << 11
 
-# Scores are counted in half points, in 32 bits.
-_MOST_VISITS = (1 << 30) - 2 * _CHUNK
+# Scores are half points in 32 bits.
+_MAX_VISITS = (1 << 30) - 2 * _ITERATIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,50 +39,42 @@ class MctsOptions:
     """How an `mcts` player searches."""
 
     iterations: int | None = None
-    """What a decision rests on, visits of a reused tree included; 10000 if no time is given."""
+    """Visits of the root per decision, including those of a reused tree; 10000 by default."""
     seconds: float | None = None
-    """Think for so long instead. The same game then need not repeat itself."""
+    """Time per move, instead of iterations. Games are then not reproducible."""
     exploration: float = 0.5
     """The weight of the UCT exploration term."""
     rollout: Rollout = "careful"
-    """In rollouts take a win, and make no move that lets the other side win at once; or only
-    take a win; or neither. Moves are random otherwise."""
+    """The rollout policy: take a win and never let the opponent win at once (careful), only take
+    a win (win-first), or play at random (uniform)."""
     proven: bool = True
-    """Carry proven wins, draws and losses up the tree."""
+    """Propagate proven wins, draws and losses up the tree."""
     reuse: bool = True
-    """Keep the part of the tree that the moves of the game lead to."""
+    """Reuse the subtree of the position that the game has reached."""
     max_children: int | None = None
-    """How many moves a node considers, chosen at random; all if not given."""
+    """The number of moves that a node considers, chosen at random; all by default."""
     memory: int = field(default=2000, metadata=HOW)
-    """What the tree may take, in MB."""
+    """The maximum size of the tree, in MB."""
 
     def __post_init__(self) -> None:
         if self.seconds is None and self.iterations is None:
             object.__setattr__(self, "iterations", DEFAULT_ITERATIONS)
         if self.iterations is not None and self.seconds is not None:
             raise InputError("mcts takes iterations or seconds, not both")
-        if self.iterations is not None and self.iterations < 1:
-            raise InputError(f"iterations is a number from 1 up, not {self.iterations}")
-        if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
-            raise InputError(f"seconds is a time above 0, not {self.seconds:g}")
-        if self.rollout not in get_args(Rollout):
-            raise InputError(
-                f"rollout is one of {', '.join(get_args(Rollout))}, not {self.rollout!r}"
-            )
-        if not (isfinite(self.exploration) and 0 <= self.exploration <= 1000):
-            raise InputError(f"exploration is a number from 0 to 1000, not {self.exploration:g}")
-        if self.max_children is not None and self.max_children < 1:
-            raise InputError(f"max_children is a number from 1 up, not {self.max_children}")
-        if not 1 <= self.memory <= 64_000:
-            raise InputError(f"memory is a number of MB from 1 to 64000, not {self.memory}")
+        check_range("iterations", self.iterations, 1)
+        check_seconds(self.seconds)
+        check_choice("rollout", self.rollout, get_args(Rollout))
+        check_range("exploration", self.exploration, 0, 1000)
+        check_range("max_children", self.max_children, 1)
+        check_memory(self.memory)
 
     def capacity(self, board: Board) -> int:
-        """How many nodes the tree may need; refuses what does not fit the memory."""
+        """The maximum number of nodes; refused if they do not fit the memory."""
         node = kernel.node_bytes(board)
         room = self.memory * 1_000_000 // node
         if self.iterations is None:
             return room
-        # An iteration adds a node at most, and the root was there before.
+        # An iteration adds at most one node to the root.
         needed = self.iterations + 1
         if needed > room:
             raise InputError(
@@ -92,17 +85,13 @@ class MctsOptions:
 
 
 class MctsPlayer:
-    """Searches, and plays the move it has tried most often."""
+    """Searches, and plays the most visited move."""
 
     def __init__(self, board: Board, options: MctsOptions | None = None) -> None:
         self.board = board
         self.options = options or MctsOptions()
-        try:
+        with allocating(self.options.memory):
             self._tree = kernel.new_tree(board, self.options.capacity(board))
-        except MemoryError:
-            raise InputError(
-                f"this machine does not have the memory: lower memory={self.options.memory}"
-            ) from None
         self._counters = self._tree.counters[0]
         self._root: Position | None = None
         self._rollouts_before = 0
@@ -110,10 +99,10 @@ class MctsPlayer:
         self._compile()
 
     def _compile(self) -> None:
-        """Have everything compiled before the first decision is timed."""
+        """Compile everything before the first decision is timed."""
         empty = Position(self.board)
-        self._plant(empty, 0)
-        self._grow(pack(empty), 0)
+        self._reset(empty, 0)
+        self._search(pack(empty), 0)
         kernel.advance_root(self.board, self._tree, 0, self.options.proven)
 
     def new_game(self, seed: int) -> None:
@@ -126,46 +115,46 @@ class MctsPlayer:
         refuse_if_over(position)
         start = perf_counter()
         search_seed = derive(self._seed, position.key())
-        root, self._root = self._root, None  # until the tree is in order again
-        if not (self.options.reuse and self._follow(root, position)):
-            self._plant(position, search_seed)
+        root, self._root = self._root, None  # until the tree is consistent again
+        if not (self.options.reuse and self._advance_root(root, position)):
+            self._reset(position, search_seed)
         self._root = position
         self._rollouts_before = int(self._counters["rollouts"])
-        self._think(position, start)
+        self._run(position, start)
         return self._decision(search_seed, perf_counter() - start)
 
     def so_far(self) -> dict[str, int]:
         return {"rollouts": int(self._counters["rollouts"]) - self._rollouts_before}
 
     def tree(self) -> kernel.Tree:
-        """A copy of the tree behind the last decision."""
+        """A copy of the last decision's tree."""
         bounds, counts, counters = self._tree
         used = self._counters["nodes"]
         return kernel.Tree(bounds[:used].copy(), counts[:used].copy(), counters.copy())
 
-    def _follow(self, root: Position | None, position: Position) -> bool:
-        """Move the root of the tree to this position, if it is one or two plies on."""
+    def _advance_root(self, root: Position | None, position: Position) -> bool:
+        """Move the root to this position if it is one or two plies later; whether it was."""
         moves = None if root is None else root.moves_to(position, at_most=2)
         return moves is not None and all(
             kernel.advance_root(self.board, self._tree, move, self.options.proven) for move in moves
         )
 
-    def _think(self, position: Position, start: float) -> None:
+    def _run(self, position: Position, start: float) -> None:
         options, counters = self.options, self._counters
         packed = pack(position)
         while counters["proven"] == kernel.UNKNOWN:
             if options.iterations is not None:
-                wanted = min(_CHUNK, options.iterations - int(counters["visits"]))
+                wanted = min(_ITERATIONS, options.iterations - int(counters["visits"]))
                 if wanted <= 0:
                     return
             elif options.seconds is not None:
-                wanted = _TIMED_CHUNK
-                thought = perf_counter() - start >= options.seconds
-                if (thought and counters["visits"] > 0) or counters["visits"] > _MOST_VISITS:
+                wanted = _TIMED_ITERATIONS
+                time_is_up = perf_counter() - start >= options.seconds
+                if (time_is_up and counters["visits"] > 0) or counters["visits"] > _MAX_VISITS:
                     return
-            self._grow(packed, wanted)
+            self._search(packed, wanted)
 
-    def _plant(self, position: Position, seed: int) -> None:
+    def _reset(self, position: Position, seed: int) -> None:
         kernel.reset(
             self.board,
             self._tree,
@@ -174,14 +163,14 @@ class MctsPlayer:
             self.options.max_children or 0,
         )
 
-    def _grow(self, packed: kernel.Array, iterations: int) -> None:
+    def _search(self, packed: UInt64Array, iterations: int) -> None:
         kernel.search(
             self.board,
             self._tree,
             packed,
             iterations,
             self.options.exploration,
-            _MANNERS[self.options.rollout],
+            _POLICIES[self.options.rollout],
             self.options.proven,
             self.options.max_children or 0,
         )
@@ -219,10 +208,7 @@ def _choose(
     legal: Sequence[int],
     stream: Stream,
 ) -> int:
-    """A proven win, else the most visited of the moves that are not proven to lose.
-
-    If all that were tried are lost, any that was not tried is better.
-    """
+    """A proven win, else the most visited move that is not a proven loss."""
 
     def rank(column: int) -> tuple[int, int]:
         result = proven[column]

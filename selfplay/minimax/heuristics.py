@@ -1,29 +1,28 @@
-"""What a position looks like to a player who cannot search to the end of the game.
+"""Heuristics: the value of a position where the search ends before the game does.
 
-Every evaluation goes by the runs: the lines of `connect` cells on which somebody may yet win.
-What a run is worth depends on how many stones of either side it holds, so that an evaluation
-is a table over these two numbers, and little besides. Values are for the player who searches.
+An evaluation is a sum over all lines of `connect` cells. A line's value depends on how many
+stones of either side it holds: a table over these two numbers. Values are for the player who
+searches.
 
-segments   runs with one side's stones only, less the opponent's, and a bonus for the turn
-threats    the same, steeper; less the longer it takes; ahead by a stone for whose turn it is
-windows    own runs from two stones up; of the opponent's only those about to be completed
+segments   lines with stones of one side only, own minus opponent's, and a bonus for the turn
+threats    the same, steeper; divided by the depth; counts the opponent's next stone if it moves
+windows    own lines from two stones up; the opponent's only if one stone is missing
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from selfplay.arrays import Float64Array, Int64Array
 from selfplay.game.board import Board
-
-Array = np.ndarray[Any, Any]
 
 Name = Literal["segments", "threats", "windows"]
 
-# By how many stones a run lacks; one that lacks more is worth nothing.
+# By the number of missing stones; lines that miss more are worth nothing.
 _SEGMENTS = (512, 50, 10, 1)
 _THREATS = (500_000, 5_000, 50, 1)
 _WINDOWS = (100, 75, 50)
@@ -31,26 +30,26 @@ _OPEN_THREE = 75
 _TURN = 16
 
 COUNTS = 8
-"""The table's place for a run with so many own and so many other stones: COUNTS * own + other."""
+"""The table's index for a line is COUNTS * own stones + opponent's stones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """(the sum over all runs and all cells + bonus) / divisor, a depth ahead."""
+    """(the sum over all lines and cells + bonus) / divisor."""
 
-    runs: Array
-    """float64 [COUNTS * own stones + other stones]: what a run is worth."""
-    cells: Array
-    """float64 [cell]: what an own stone is worth that the search puts there."""
+    lines: Float64Array
+    """[COUNTS * own stones + opponent's stones]: the value of a line."""
+    cells: Float64Array
+    """[cell]: the value of an own stone that the search puts there."""
     bonus: float = 0.0
     divisor: float = 1.0
 
 
 def evaluation(name: Name, board: Board, depth: int, *, cells: bool = False) -> Evaluation:
-    """What is to be made of positions `depth` plies after the one in question."""
-    odd = depth % 2 == 1  # then it is the other side's turn
-    runs = np.zeros(COUNTS * COUNTS)
-    own, other = runs[::COUNTS], runs[:COUNTS]  # of runs that the one or the other has alone
+    """The evaluation of positions `depth` plies after the root."""
+    odd = depth % 2 == 1  # then it is the opponent's turn
+    lines = np.zeros(COUNTS * COUNTS)
+    own, other = lines[::COUNTS], lines[:COUNTS]  # lines with stones of one side only
     bonus, divisor = 0.0, 1.0
     match name:
         case "segments":
@@ -61,20 +60,19 @@ def evaluation(name: Name, board: Board, depth: int, *, cells: bool = False) -> 
             own[:] = _by_stones(_THREATS, board)
             other[:] = -own
             if odd:
-                # Whose turn it is may add a stone to any run: what a search that ends with an
-                # own move would be blind to.
+                # The opponent may add a stone to any line next: the search ends before that.
                 other[1 : board.connect] = other[2 : board.connect + 1]
             divisor = depth + 1
         case "windows":
             own[:] = _by_stones(_WINDOWS, board)
             other[board.connect - 1] = -_OPEN_THREE
-    runs[0] = 0.0
-    worth = runs_through(board) if cells else np.zeros(board.cells)
-    return Evaluation(runs, worth, bonus, divisor)
+    lines[0] = 0.0
+    worth = lines_through(board) if cells else np.zeros(board.cells)
+    return Evaluation(lines, worth, bonus, divisor)
 
 
-def _by_stones(by_lack: tuple[int, ...], board: Board) -> Array:
-    """A run's worth by its stones, from its worth by what it lacks."""
+def _by_stones(by_lack: tuple[int, ...], board: Board) -> Float64Array:
+    """A line's value by its stones, from its value by missing stones."""
     worth = np.zeros(COUNTS)
     for lack, value in enumerate(by_lack):
         if lack < board.connect:
@@ -83,13 +81,13 @@ def _by_stones(by_lack: tuple[int, ...], board: Board) -> Array:
 
 
 def cell(board: Board, column: int, row: int) -> int:
-    """The number of a cell: column by column, from the bottom."""
+    """The index of a cell: column by column, from the bottom."""
     return column * board.rows + row
 
 
 @cache
-def all_runs(board: Board) -> Array:
-    """int64 [run, connect]: the cells of every line that wins."""
+def all_lines(board: Board) -> Int64Array:
+    """[line, connect]: the cells of every line."""
     found = []
     for right, up in ((1, 0), (0, 1), (1, 1), (1, -1)):
         for column in range(board.columns):
@@ -106,6 +104,6 @@ def all_runs(board: Board) -> Array:
 
 
 @cache
-def runs_through(board: Board) -> Array:
-    """float64 [cell]: how many runs go through it, which is most in the centre."""
-    return np.bincount(all_runs(board).ravel(), minlength=board.cells).astype(np.float64)
+def lines_through(board: Board) -> Float64Array:
+    """[cell]: the number of lines through it, which is highest in the centre."""
+    return np.bincount(all_lines(board).ravel(), minlength=board.cells).astype(np.float64)

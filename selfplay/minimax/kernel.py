@@ -1,37 +1,36 @@
-"""The kernel of minimax: to a fixed depth, on any board, and able to stop and go on.
+"""The kernel of minimax: fixed depth, any board, resumable.
 
-Of every run it knows how many stones of either side it holds. A stone changes the runs through
-its cell, four times `connect` at most; a run that is full is a win. The value of a leaf is a sum
-over runs, taken anew or kept up to date from stone to stone.
+It counts the stones of either side in every line. A move changes the lines through its cell, at
+most four times `connect`; a full line is a win. The value of a leaf is a sum over lines, computed
+at the leaf or updated from move to move.
 
-A position that is won is worth WON less the stones on the board: sooner is better for the
-winner, later for the loser, and how the search got there does not matter.
+A won position is worth WON minus the stones on the board: a quick win is better, a late loss too,
+whatever the order of moves.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from selfplay.arrays import BoolArray, Float64Array, Int64Array, RecordArray, UInt64Array
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.kernels.jit import kernel
-from selfplay.minimax.heuristics import COUNTS, Evaluation, all_runs
+from selfplay.minimax.heuristics import COUNTS, Evaluation, all_lines
 from selfplay.seeding import Stream, derive
 
-Array = np.ndarray[Any, Any]
-
 WON = 1e9
-"""More than any evaluation comes to."""
+"""More than any evaluation."""
 LEAST_WIN = WON - 256
 
-# Fields of a position on the path: floats, then integers.
-FLOOR, ALPHA, BETA, BEST, RUNS, CELLS = (np.uint64(i) for i in range(6))
+# Fields of a node on the path: floats, then integers.
+FLOOR, ALPHA, BETA, BEST, LINES, CELLS = (np.uint64(i) for i in range(6))
 COUNT, NEXT, CHOICE, CELL = (np.uint64(i) for i in range(4))
 
-# What the table holds of a value.
+# Bounds in the transposition table.
 _EXACT, _AT_LEAST, _AT_MOST = 0, 1, 2
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -41,13 +40,13 @@ COUNTERS = np.dtype(
     [
         ("nodes", np.int64),  # positions visited
         ("leaves", np.int64),  # positions evaluated
-        ("runs", np.int64),  # runs evaluated
+        ("lines", np.int64),  # lines evaluated
         ("stones", np.int64),  # on the board where the path ends
         ("depth", np.int64),  # how long the path is
         ("hash", np.uint64),  # of the position there
-        ("won", np.bool_),  # whether the last stone completed a run
-        ("of_runs", np.float64),  # the value of all runs there, if it is kept up to date
-        ("of_cells", np.float64),  # the value of the cells of the path
+        ("won", np.bool_),  # whether the last stone completed a line
+        ("line_sum", np.float64),  # the value of all lines there, if incremental
+        ("cell_sum", np.float64),  # the value of the cells of the path
     ]
 )
 
@@ -55,81 +54,83 @@ ENTRY = np.dtype(
     [
         ("hash", np.uint64),
         ("value", np.float64),
-        ("round", np.int32),  # the search that found it: only there the value means something
+        ("round", np.int32),  # the search that found it: the value is valid in this search only
         ("kind", np.int8),
         ("choice", np.int8),  # the best move
     ]
 )
 
 
-class Setting(NamedTuple):
+class Settings(NamedTuple):
     """How to search."""
 
     pruning: bool
     skip_empty: bool
     incremental: bool
-    """Whether the sum over runs is kept up to date, not taken at every leaf."""
+    """Whether to update the sum over lines with every move, or compute it at every leaf."""
     remember: bool
-    """Whether to use the table and killer moves."""
+    """Whether to use the transposition table and killer moves."""
+    order: Int64Array
+    """The columns in the order in which they are tried."""
 
 
 class Memory(NamedTuple):
-    """What a search works on."""
+    """The state of a search."""
 
-    heights: Array
-    """int64 [column]: stones in it"""
-    counts: Array
-    """int64 [run]: COUNTS * stones of the player who searches + stones of the other"""
-    floats: Array
-    """float64 [depth, FLOOR | ALPHA | BETA | BEST | RUNS | CELLS]: alpha at first, alpha now, …"""
-    integers: Array
-    """int64 [depth, COUNT | NEXT | CHOICE | CELL]"""
-    moves: Array
-    """int64 [depth, number]: columns in the order to be tried"""
-    killers: Array
-    """int64 [depth, 2]: columns that cut off another search at this depth, the latest first"""
-    values: Array
-    """float64 [column]: what a move of the root is worth; infinite before it was tried"""
-    exact: Array
-    """bool [column]: whether it is that, and not at most that"""
-    table: Array
-    """`ENTRY` [a power of two]"""
-    counters: Array
+    heights: Int64Array
+    """[column]: stones in it"""
+    counts: Int64Array
+    """[line]: COUNTS * own stones + opponent's stones"""
+    floats: Float64Array
+    """[depth, FLOOR | ALPHA | BETA | BEST | LINES | CELLS]; FLOOR is the initial alpha"""
+    integers: Int64Array
+    """[depth, COUNT | NEXT | CHOICE | CELL]"""
+    moves: Int64Array
+    """[depth, number]: columns in the order in which they are tried"""
+    killers: Int64Array
+    """[depth, 2]: columns that caused a cutoff at this depth, the latest first"""
+    values: Float64Array
+    """[column]: the value of a move of the root; infinite before it was tried"""
+    exact: BoolArray
+    """[column]: whether the value is exact, not an upper bound"""
+    table: RecordArray
+    """`ENTRY` [a power of two]: the transposition table"""
+    counters: RecordArray
     """One record of `COUNTERS`"""
 
 
-class Geometry(NamedTuple):
-    """What never changes on a board."""
+class Lookup(NamedTuple):
+    """Constant tables of a board."""
 
-    through: Array
-    """int64 [cell, number]: the runs through a cell"""
-    through_count: Array
-    """int64 [cell]"""
-    hashes: Array
-    """uint64 [side, cell]"""
+    through: Int64Array
+    """[cell, number]: the lines through a cell"""
+    through_count: Int64Array
+    """[cell]"""
+    hashes: UInt64Array
+    """[side, cell]: Zobrist hashes"""
 
 
 @cache
-def geometry(board: Board) -> Geometry:
-    runs = all_runs(board)
+def lookup(board: Board) -> Lookup:
+    lines = all_lines(board)
     through = np.zeros((board.cells, 4 * board.connect), np.int64)
     count = np.zeros(board.cells, np.int64)
-    for run, cells in enumerate(runs):
+    for line, cells in enumerate(lines):
         for cell in cells:
-            through[cell, count[cell]] = run
+            through[cell, count[cell]] = line
             count[cell] += 1
     stream = Stream(derive("hashes of cells"))
     hashes = [[stream.bits() for _ in range(board.cells)] for _ in range(2)]
-    return Geometry(through, count, np.array(hashes, np.uint64))
+    return Lookup(through, count, np.array(hashes, np.uint64))
 
 
 def new_memory(board: Board, deepest: int, table_bytes: int) -> Memory:
-    """For searches of so many plies at most."""
+    """Allocate for searches of at most `deepest` plies."""
     bits = max(0, (table_bytes // ENTRY.itemsize).bit_length() - 1)
     columns = board.columns
     return Memory(
         np.zeros(columns, np.int64),
-        np.zeros(len(all_runs(board)), np.int64),
+        np.zeros(len(all_lines(board)), np.int64),
         np.zeros((deepest + 1, 6)),
         np.zeros((deepest + 1, 4), np.int64),
         np.zeros((deepest + 1, columns), np.int64),
@@ -142,18 +143,18 @@ def new_memory(board: Board, deepest: int, table_bytes: int) -> Memory:
 
 
 def begin(memory: Memory, position: Position, evaluation: Evaluation) -> None:
-    """Put a position at the root of a new search; what was counted goes on counting."""
+    """Start a new search from a position; the counters keep counting."""
     board, counters = position.board, memory.counters[0]
     own, other, heights = _stones(position)
     memory.heights[:] = heights
-    runs = all_runs(board)
-    memory.counts[:] = COUNTS * own[runs].sum(axis=1) + other[runs].sum(axis=1)
+    lines = all_lines(board)
+    memory.counts[:] = COUNTS * own[lines].sum(axis=1) + other[lines].sum(axis=1)
     counters["stones"], counters["depth"], counters["won"] = position.ply, 0, False
-    hashes = geometry(board).hashes
+    hashes = lookup(board).hashes
     stones = np.concatenate([hashes[0][own], hashes[1][other]])
-    # Never zero, as an empty entry of the table is.
+    # Never zero: that is an empty entry.
     counters["hash"] = np.bitwise_xor.reduce(stones, initial=hashes[1][0] ^ hashes[0][-1])
-    counters["of_runs"], counters["of_cells"] = evaluation.runs[memory.counts].sum(), 0
+    counters["line_sum"], counters["cell_sum"] = evaluation.lines[memory.counts].sum(), 0
     memory.floats[0, FLOOR] = memory.floats[0, ALPHA] = -np.inf
     memory.floats[0, BETA] = np.inf
     memory.floats[0, BEST] = -np.inf
@@ -162,8 +163,8 @@ def begin(memory: Memory, position: Position, evaluation: Evaluation) -> None:
     memory.killers[:] = _NONE
 
 
-def _stones(position: Position) -> tuple[Array, Array, Array]:
-    """By cell: whose stone it is; by column: how many."""
+def _stones(position: Position) -> tuple[BoolArray, BoolArray, Int64Array]:
+    """[cell]: own stones; [cell]: opponent's stones; [column]: heights."""
     board = position.board
     shape = board.rows, board.columns
     grid = np.array(position.cells(), np.int64).reshape(shape)[::-1].T  # [column, row]
@@ -173,32 +174,31 @@ def _stones(position: Position) -> tuple[Array, Array, Array]:
 
 @kernel
 def search(
-    board: Any,
-    memory: Any,
-    geometry: Any,
-    evaluation: Any,
-    setting: Any,
-    order: Any,
-    levels: Any,
-    number: Any,
-    budget: Any,
-) -> Any:
-    """Visit so many positions more; whether the search, `levels` deep, is done.
+    board: Board,
+    memory: Memory,
+    lookup: Lookup,
+    evaluation: tuple[Float64Array, Float64Array, float, float],
+    settings: Settings,
+    levels: int,
+    search_id: int,
+    budget: int,
+) -> bool:
+    """Visit at most `budget` positions more; whether the search, `levels` deep, is finished.
 
-    `evaluation` is its runs, cells, bonus and divisor; `order` the columns as they are tried;
-    `number` tells this search from others in the table.
+    `evaluation` is its lines, cells, bonus and divisor; `search_id` marks this search's entries
+    in the table.
     """
-    heights, counts, floats, integers, moves, killers, values, exact, table, ledgers = memory
-    through, through_count, hashes = geometry
-    worth_of_run, worth_of_cell, bonus, divisor = evaluation
-    pruning, skip_empty, incremental, remember = setting
-    counters = ledgers[0]
+    heights, counts, floats, integers, moves, killers, values, exact, table, records = memory
+    through, through_count, hashes = lookup
+    line_values, cell_values, bonus, divisor = evaluation
+    pruning, skip_empty, incremental, remember, order = settings
+    counters = records[0]
     slots = np.uint64(len(table) - 1)
     depth = np.uint64(counters.depth)
     stones = counters.stones
     won = counters.won
     path_hash = counters.hash
-    of_runs, of_cells = counters.of_runs, counters.of_cells
+    line_sum, cell_sum = counters.line_sum, counters.cell_sum
     nodes = leaves = evaluated = 0
     finished = False
 
@@ -214,24 +214,24 @@ def search(
         elif depth == np.uint64(levels):
             leaves += 1
             if not incremental:
-                of_runs = 0.0
-                for stones_in_run in counts:
-                    if stones_in_run or not skip_empty:
+                line_sum = 0.0
+                for stones_in_line in counts:
+                    if stones_in_line or not skip_empty:
                         evaluated += 1
-                        of_runs += worth_of_run[np.uint64(stones_in_run)]
-            score = (of_runs + of_cells + bonus) / divisor
+                        line_sum += line_values[np.uint64(stones_in_line)]
+            score = (line_sum + cell_sum + bonus) / divisor
             if depth & _ONE:
                 score = -score
         else:
             settled = False
 
-        # What an earlier search, or another way to this position, has found.
+        # The transposition table: from an earlier search, or another order of moves.
         hint = _NONE
         if remember and not settled:
             slot = path_hash & slots
             if table[slot].hash == path_hash:
                 hint = int(table[slot].choice)
-                if table[slot].round == number and depth > _ZERO:
+                if table[slot].round == search_id and depth > _ZERO:
                     kind, score = table[slot].kind, table[slot].value
                     settled = (
                         kind == _EXACT
@@ -261,7 +261,7 @@ def search(
             integers[depth, NEXT] = 0
             floats[depth, BEST] = -np.inf
 
-        # Go up with the score as far as it settles positions there, then down the next move.
+        # Back up the score as far as it settles nodes, then descend into the next move.
         while True:
             if settled:
                 if depth == _ZERO:
@@ -278,7 +278,7 @@ def search(
                 column = moves[depth, integers[depth, NEXT] - 1]
                 heights[column] -= 1
                 path_hash ^= hashes[side, cell]
-                of_runs, of_cells = floats[depth, RUNS], floats[depth, CELLS]
+                line_sum, cell_sum = floats[depth, LINES], floats[depth, CELLS]
 
                 score = -score
                 if depth == _ZERO:
@@ -302,7 +302,7 @@ def search(
                         slot = path_hash & slots
                         table[slot].hash = path_hash
                         table[slot].value = score
-                        table[slot].round = number
+                        table[slot].round = search_id
                         table[slot].choice = choice
                         exactly = best > floats[depth, FLOOR]
                         table[slot].kind = _AT_LEAST if cut else _EXACT if exactly else _AT_MOST
@@ -313,7 +313,7 @@ def search(
             cell = np.uint64(column * board.rows + heights[column])
             side = depth & _ONE
             integers[depth, CELL] = np.int64(cell)
-            floats[depth, RUNS], floats[depth, CELLS] = of_runs, of_cells
+            floats[depth, LINES], floats[depth, CELLS] = line_sum, cell_sum
             floats[depth + _ONE, FLOOR] = -floats[depth, BETA]
             floats[depth + _ONE, ALPHA] = -floats[depth, BETA]
             floats[depth + _ONE, BETA] = -floats[depth, ALPHA]
@@ -322,24 +322,24 @@ def search(
             path_hash ^= hashes[side, cell]
             step = 1 if side else COUNTS
             for i in range(np.uint64(through_count[cell])):
-                run = np.uint64(through[cell, i])
-                before = np.uint64(counts[run])
+                line = np.uint64(through[cell, i])
+                before = np.uint64(counts[line])
                 after = before + np.uint64(step)
-                counts[run] = np.int64(after)
+                counts[line] = np.int64(after)
                 won = won or after == np.uint64(step * board.connect)
                 if incremental:
                     evaluated += 1
-                    of_runs += worth_of_run[after] - worth_of_run[before]
-            of_cells += -worth_of_cell[cell] if side else worth_of_cell[cell]
+                    line_sum += line_values[after] - line_values[before]
+            cell_sum += -cell_values[cell] if side else cell_values[cell]
             depth += _ONE
             break
 
     counters.nodes += nodes
     counters.leaves += leaves
-    counters.runs += evaluated
+    counters.lines += evaluated
     counters.depth = np.int64(depth)
     counters.stones = stones
     counters.won = won
     counters.hash = path_hash
-    counters.of_runs, counters.of_cells = of_runs, of_cells
+    counters.line_sum, counters.cell_sum = line_sum, cell_sum
     return finished

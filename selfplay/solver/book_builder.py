@@ -1,8 +1,7 @@
 """Build an opening book: solve the deepest positions, derive the earlier ones.
 
-The scores of positions with fewer stones are the best of their successors'. What has been
-solved is written down line by line beside the book, so that a build that was stopped goes on
-where it was.
+A position with fewer stones scores the best of its successors. A checkpoint file records solved
+positions line by line, so that a stopped build resumes.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from selfplay.checks import check_range
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
 from selfplay.game.enumeration import positions_after
@@ -27,23 +27,22 @@ Progress = Callable[[int, int], None]
 def build(
     board: Board,
     plies: int,
-    notes: Path,
+    checkpoint: Path,
     *,
     memory: int = 64,
     threads: int | None = None,
     progress: Progress = lambda done, of: None,
 ) -> Book:
-    """The book of all positions with up to so many stones.
+    """The book of all positions with up to `plies` stones.
 
-    `notes` is where solved positions are written down as they come, and read from when a build
-    goes on. `progress` is told how many are solved, and of how many.
+    A build resumes from the file `checkpoint`. `progress` gets the number of solved positions, and
+    of all.
     """
-    if not 0 <= plies < board.cells:
-        raise InputError(f"plies is a number from 0 to {board.cells - 1}, not {plies}")
+    check_range("plies", plies, 0, board.cells - 1)
     solver = Solver(board, memory=memory, threads=threads, book=None)
     deepest = positions_after(board, plies, canonical=True, unfinished=True)
     head = f"scores of positions with {plies} stones on {board}"
-    known = _solve_all(solver, deepest, head, notes, progress)
+    known = _solve_all(solver, deepest, head, checkpoint, progress)
     for ply in range(plies - 1, -1, -1):
         for position in positions_after(board, ply, canonical=True, unfinished=True):
             known[position.key(canonical=True)] = _best_of_successors(position, known)
@@ -53,13 +52,16 @@ def build(
 
 
 def _solve_all(
-    solver: Solver, positions: Sequence[Position], head: str, notes: Path, progress: Progress
+    solver: Solver, positions: Sequence[Position], head: str, checkpoint: Path, progress: Progress
 ) -> dict[int, int]:
-    """The score of every position by its canonical key, those in the notes and the others."""
-    known = _read(notes, head)
+    """The score of every position by canonical key, from the checkpoint or solved."""
+    known = _read(checkpoint, head)
     missing = [p for p in positions if p.key(canonical=True) not in known]
     progress(len(positions) - len(missing), len(positions))
-    with notes.open("a", encoding="ascii") as file, closing(solver.score_each(missing)) as scores:
+    with (
+        checkpoint.open("a", encoding="ascii") as file,
+        closing(solver.score_each(missing)) as scores,
+    ):
         if file.tell() == 0:
             file.write(f"{head}\n")
         for position, score in zip(missing, scores, strict=True):
@@ -70,21 +72,21 @@ def _solve_all(
     return known
 
 
-def _read(notes: Path, head: str) -> dict[int, int]:
-    """What was written down before. A last line that was cut off does not count, and goes."""
-    if not notes.exists():
+def _read(checkpoint: Path, head: str) -> dict[int, int]:
+    """Read the checkpoint, and cut off an incomplete last line."""
+    if not checkpoint.exists():
         return {}
-    data = notes.read_bytes()
+    data = checkpoint.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     found, *lines = whole.decode("ascii", "replace").splitlines() or [head]
     if found != head:
-        raise InputError(f"{notes} belongs to another book: {quoted(found)} instead of {head!r}")
+        raise InputError(f"{checkpoint} belongs to another book: {quoted(found)} not {head!r}")
     try:
         known = {int(key): int(score) for key, score in map(str.split, lines)}
     except ValueError:
-        raise InputError(f"{notes} is damaged: remove it to begin anew") from None
+        raise InputError(f"{checkpoint} is damaged: remove it to start again") from None
     if len(whole) < len(data):
-        os.truncate(notes, len(whole))
+        os.truncate(checkpoint, len(whole))
     return known
 
 

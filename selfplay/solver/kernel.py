@@ -1,35 +1,35 @@
-"""The kernels of the exact solver: negamax that can be stopped and taken up again.
+"""The kernels of the exact solver: resumable negamax with a transposition table.
 
-A search keeps its path in arrays instead of on the call stack. That makes it faster, and it can
-return after so many nodes, to look at a clock or at Ctrl-C, and go on where it was.
+A search keeps its path in arrays instead of on the call stack. That is faster, and it can return
+after a number of nodes, to check the clock or Ctrl-C, and resume.
 
-A position that is entered is one in which the side to move cannot win at once. Settled without
-a node below are those in which it cannot help losing at once, or the board is too full for
-anybody to win. Of the other moves only those are tried that do not lose at once; a single one
-is made without further ado. What bounds a score: the number of stones left, the lines that
-either side can still complete, and what the table holds of the position and, before any of its
-moves is tried, of the positions after them.
+In every node the side to move cannot win at once. Nodes are settled without a search if it cannot
+avoid losing at once, or the board is too full for a win. Only moves that do not lose at once are
+tried; a single one is made directly. Scores are bounded by the number of stones left, the lines
+that either side can still complete, and the table: its entry of the position and, before any move
+is tried, of the positions after it.
 
-The table has one 64-bit word an entry, so that several searches may share it without a lock:
+The table has one 64-bit word per entry, so that several searches can share it without a lock:
 
     63 ……… 22   21 …… 14     13 … 7    6 … 0
     tag         generation   lowest    highest score, plus 64
 
-A key is spread by an odd multiplication, which loses nothing: the upper bits of the product are
-the slot, the lower ones the tag, and both together are the key. An entry is never mistaken for
-another position's. Entries of earlier generations count as empty: forgetting costs nothing.
+A key is multiplied by an odd constant, which is reversible: the upper bits of the product are the
+slot, the lower ones the tag, and both together identify the key. No entry is mistaken for another
+position's. Entries of earlier generations count as empty: clearing costs nothing.
 
-Most positions are settled in a few thousand nodes, and for them a table that stays in the
-processor's cache is several times as fast as memory. A search begins in a small part of the
-table and takes more of it, empty, as it goes on.
+Most positions are solved in a few thousand nodes, and for them a table that fits the processor's
+cache is several times as fast as memory. A search starts in a small part of the table and extends
+to more of it, empty, as it goes on.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from selfplay.arrays import Array, Int, Int64Array, RecordArray, UInt64Array
 from selfplay.game.board import (
     Board,
     has_line,
@@ -39,10 +39,8 @@ from selfplay.game.board import (
     winning_cells,
 )
 from selfplay.kernels.intrinsics import population
-from selfplay.kernels.jit import board_constant, inline, kernel
+from selfplay.kernels.jit import inline, kernel
 from selfplay.kernels.state_word import safe_stones
-
-Array = np.ndarray[Any, Any]
 
 UNKNOWN = -128
 """In place of a score where a limit was reached."""
@@ -52,15 +50,15 @@ GENERATIONS = 256
 _FIRST_BITS = 16
 _GROWTH_BITS = 4
 _BIAS = 64
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
-# With so few empty cells it is quicker to search than to look up in memory: the position
-# itself, and the positions one move on.
+# With fewer empty cells searching is quicker than a table lookup: of the position itself, and of
+# its successors.
 _TABLED = 6
 _LOOK_AHEAD = 16
 
-# With so few stones mirror images are worth finding in the table.
+# With fewer stones, mirror images share an entry.
 _MIRRORED_PLIES = 12
 
 # Fields of a node on the path.
@@ -69,13 +67,13 @@ OWN, MASK, MOVES = np.uint64(0), np.uint64(1), np.uint64(2)
 
 COUNTERS = np.dtype(
     [
-        ("nodes", np.int64),  # entered since the solver was made
+        ("nodes", np.int64),  # visited since the solver was made
         ("own", np.uint64),  # the root
         ("mask", np.uint64),
         ("depth", np.int64),  # where the path ends
         ("low", np.int64),  # the score of the root is at least
         ("high", np.int64),  # and at most
-        ("searching", np.bool_),  # whether a window is being searched
+        ("searching", np.bool_),  # whether a null window is being searched
         ("window", np.int64),  # its lower end; it is one wide
         ("generation", np.uint64),
         ("bits", np.uint64),  # the part of the table in use has 2^bits entries
@@ -88,33 +86,25 @@ COUNTERS = np.dtype(
 
 
 class Memory(NamedTuple):
-    """What a search works on; the table may be shared with others."""
+    """The state of a search; several searches may share the table."""
 
-    table: Array
-    """uint64 [entries]"""
-    sets: Array
-    """uint64 [depth, OWN | MASK | MOVES …]: sets of cells"""
-    numbers: Array
-    """int64 [depth, ALPHA | … | NEXT, then for each move how many cells then threaten]"""
-    counters: Array
+    table: UInt64Array
+    """[entries]"""
+    sets: UInt64Array
+    """[depth, OWN | MASK | MOVES …]: sets of cells"""
+    numbers: Int64Array
+    """[depth, ALPHA | … | NEXT | THREATS …]: the latter per move, the threats it leaves"""
+    counters: RecordArray
     """One record of `COUNTERS`."""
 
 
 def least_bits(board: Board) -> int:
-    """The smallest table in which slot and tag make up the whole key."""
-    return max(1, key_bits(board) - TAG_BITS)
+    """The size of the smallest table in which slot and tag identify the key."""
+    return max(1, board.key_bits - TAG_BITS)
 
 
-def key_bits(board: Board) -> int:
-    return board.stride * board.columns
-
-
-board_constant("key_bits", key_bits)
-board_constant("key_mask", lambda board: np.uint64((1 << key_bits(board)) - 1))
-
-
-def new_memory(board: Board, table: Array) -> Memory:
-    """Memory around an empty table, whose size is a power of two."""
+def new_memory(board: Board, table: UInt64Array) -> Memory:
+    """The state of a search with an empty table, whose size is a power of two."""
     counters = np.zeros(1, COUNTERS)
     most = len(table).bit_length() - 1
     counters["most_bits"] = most
@@ -124,14 +114,14 @@ def new_memory(board: Board, table: Array) -> Memory:
     return Memory(table, *_path(board), counters)
 
 
-def beside(board: Board, memory: Memory) -> Memory:
-    """Memory for another search, at the same time in the same table, all of which is in use."""
+def sharing_table(board: Board, memory: Memory) -> Memory:
+    """The state of a concurrent search in the same table, after `use_whole_table`."""
     counters = memory.counters.copy()
     counters["nodes"] = 0
     return Memory(memory.table, *_path(board), counters)
 
 
-def _path(board: Board) -> tuple[Array, Array]:
+def _path(board: Board) -> tuple[UInt64Array, Int64Array]:
     depth = board.cells + 2
     return (
         np.zeros((depth, int(MOVES) + board.columns), np.uint64),
@@ -140,50 +130,57 @@ def _path(board: Board) -> tuple[Array, Array]:
 
 
 @inline
-def _slot_and_tag(board: Any, bits: Any, generation: Any, own: Any, mask: Any, few: Any) -> Any:
+def _slot_and_tag(
+    board: Board,
+    bits: np.uint64,
+    generation: np.uint64,
+    own: np.uint64,
+    mask: np.uint64,
+    canonical: bool | np.bool,
+) -> tuple[np.uint64, np.uint64]:
     key = position_key(board, own, mask)
-    if few:
+    if canonical:
         image = np.uint64(mirrored(board, own)), np.uint64(mirrored(board, mask))
         key = min(key, position_key(board, image[0], image[1]))
-    spread = (key * _SPREAD) & board.key_mask
+    product = (key * _MULTIPLIER) & board.key_mask
     rest = np.uint64(board.key_bits) - bits
-    tag = spread & ((_ONE << rest) - _ONE)
-    return spread >> rest, (tag << np.uint64(22)) | (generation << np.uint64(14))
+    tag = product & ((_ONE << rest) - _ONE)
+    return product >> rest, (tag << np.uint64(22)) | (generation << np.uint64(14))
 
 
 @inline
-def _entry(tag: Any, low: Any, high: Any) -> Any:
+def _entry(tag: np.uint64, low: Int, high: Int) -> np.uint64:
     return tag | (np.uint64(low + _BIAS) << np.uint64(7)) | np.uint64(high + _BIAS)
 
 
 @inline
-def _is_of(entry: Any, tag: Any) -> Any:
+def _matches(entry: np.uint64, tag: np.uint64) -> np.bool:
     return (entry ^ tag) >> np.uint64(14) == _ZERO
 
 
 @inline
-def _lowest(entry: Any) -> Any:
+def _lowest(entry: np.uint64) -> np.int64:
     return np.int64((entry >> np.uint64(7)) & np.uint64(127)) - _BIAS
 
 
 @inline
-def _highest(entry: Any) -> Any:
+def _highest(entry: np.uint64) -> np.int64:
     return np.int64(entry & np.uint64(127)) - _BIAS
 
 
 @inline
-def _outward(board: Any, place: Any) -> Any:
-    """The cells of a column, counted from the centre out."""
+def _outward(board: Board, place: int) -> np.uint64:
+    """The cells of a column, counted outwards from the centre."""
     side = 1 - 2 * (place & 1)
     column = board.columns // 2 + side * ((place + 1) // 2)
     return np.uint64((1 << board.rows) - 1) << np.uint64(column * board.stride)
 
 
 @inline
-def _bounds(board: Any, own: Any, mask: Any, stones: Any) -> Any:
-    """What can be said at once where neither side wins with its next stone."""
-    low = -((board.cells - 2 - stones) // 2)
-    high = (board.cells - 1 - stones) // 2
+def _bounds(board: Board, own: np.uint64, mask: np.uint64, stones: np.int64) -> tuple[Int, Int]:
+    """Static bounds of the score where neither side wins with its next stone."""
+    low: Int = -((board.cells - 2 - stones) // 2)
+    high: Int = (board.cells - 1 - stones) // 2
     if has_line(board, board.full ^ own ^ mask) == _ZERO:
         high = min(high, 0)
     if has_line(board, board.full ^ own) == _ZERO:
@@ -192,8 +189,10 @@ def _bounds(board: Any, own: Any, mask: Any, stones: Any) -> Any:
 
 
 @kernel
-def begin(board: Any, memory: Any, own: Any, mask: Any, low: Any, high: Any) -> None:
-    """Ask for the score of a position that is not over, if it lies between low and high."""
+def begin(
+    board: Board, memory: Memory, own: np.uint64, mask: np.uint64, low: int, high: int
+) -> None:
+    """Start a search for the score, between low and high, of a position that is not over."""
     counters = memory.counters[0]
     stones = np.int64(population(mask))
     if winning_cells(board, own) & next_cells(board, mask):
@@ -206,13 +205,13 @@ def begin(board: Any, memory: Any, own: Any, mask: Any, low: Any, high: Any) -> 
 
 
 @kernel
-def work(board: Any, memory: Any, budget: Any) -> Any:
-    """Search for so many nodes more; whether the score is known: `low` and `high` then meet."""
+def search(board: Board, memory: Memory, budget: int) -> bool:
+    """Search at most `budget` nodes more; whether the score is known: `low` equals `high`."""
     counters = memory.counters[0]
-    left = budget
+    left: Int = budget
     while counters.low < counters.high:
         if not counters.searching:
-            # A draw first, then halving from the middle outwards: short wins are rare.
+            # First a draw, then bisection from the middle outwards: short wins are rare.
             low, high = counters.low, counters.high
             window = low + (high - low) // 2
             if window <= 0 and low // 2 < window:
@@ -225,14 +224,16 @@ def work(board: Any, memory: Any, budget: Any) -> Any:
             memory.sets[0, OWN], memory.sets[0, MASK] = counters.own, counters.mask
             memory.numbers[0, ALPHA], memory.numbers[0, BETA] = counters.window, counters.window + 1
         before = counters.nodes
-        finished, score = _search(board, memory, min(left, _room(counters)))
+        finished, score = _search_window(board, memory, min(left, _nodes_before_growth(counters)))
         spent = counters.nodes - before
         counters.spent += spent
         left -= spent
         if not finished:
             if left == 0:
                 return False
-            _renew(memory, min(counters.bits + np.uint64(_GROWTH_BITS), counters.most_bits))
+            _new_generation(
+                memory, min(counters.bits + np.uint64(_GROWTH_BITS), counters.most_bits)
+            )
             continue
         counters.searching = False
         if score <= counters.window:
@@ -243,11 +244,11 @@ def work(board: Any, memory: Any, budget: Any) -> Any:
 
 
 @inline
-def _search(board: Any, memory: Any, budget: Any) -> Any:
-    """Go on with the window being searched, for so many nodes; whether done, and the score.
+def _search_window(board: Board, memory: Memory, budget: Int) -> tuple[bool, Int]:
+    """Continue the null-window search for `budget` nodes; whether finished, and the score.
 
-    One function, and its arrays taken out of the tuple once: where arrays are handed on, the
-    compiler counts references at every node.
+    One function that unpacks its arrays once: if it passed arrays on, the compiler would count
+    references at every node.
     """
     table, sets, numbers, counters = memory.table, memory.sets, memory.numbers, memory.counters[0]
     bits, generation = counters.bits, counters.generation
@@ -256,11 +257,11 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
     while nodes < budget:
         nodes += 1
 
-        # Enter the node that the arrays hold at this depth, by single moves as far as they go.
+        # Enter the node at this depth, and follow forced moves to the next one with a choice.
         own, mask = sets[depth, OWN], sets[depth, MASK]
         alpha, beta = numbers[depth, ALPHA], numbers[depth, BETA]
         sign = 1
-        score = 0
+        score: Int = 0
         settled = False
         while True:
             stones = np.int64(population(mask))
@@ -279,10 +280,10 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
 
         if not settled:
             low, high = _bounds(board, own, mask, stones)
-            few = stones < _MIRRORED_PLIES
-            slot, tag = _slot_and_tag(board, bits, generation, own, mask, few)
+            canonical = stones < _MIRRORED_PLIES
+            slot, tag = _slot_and_tag(board, bits, generation, own, mask, canonical)
             entry = table[slot] if stones < board.cells - _TABLED else _ZERO
-            if _is_of(entry, tag):
+            if _matches(entry, tag):
                 low = max(low, _lowest(entry))
                 high = min(high, _highest(entry))
             if low >= beta:
@@ -291,10 +292,10 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
                 settled, score = True, high
 
         if not settled:
-            # Order the moves by the cells that then threaten; one whose position is known to
-            # be good enough settles the node.
+            # Sort the moves by the threats they leave; one that the table knows to cause a cutoff
+            # settles the node.
             count = _ZERO
-            few = stones + 1 < _MIRRORED_PLIES
+            canonical = stones + 1 < _MIRRORED_PLIES
             opponent = own ^ mask
             for place in range(board.columns):
                 stone = moves & _outward(board, place)
@@ -302,9 +303,9 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
                     continue
                 after = mask | stone
                 if stones < board.cells - _LOOK_AHEAD:
-                    slot, tag = _slot_and_tag(board, bits, generation, opponent, after, few)
+                    slot, tag = _slot_and_tag(board, bits, generation, opponent, after, canonical)
                     entry = table[slot]
-                    if _is_of(entry, tag) and -_highest(entry) >= beta:
+                    if _matches(entry, tag) and -_highest(entry) >= beta:
                         settled, score = True, -_highest(entry)
                         break
                 threats = np.int64(
@@ -332,7 +333,7 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
             numbers[depth, ALPHA], numbers[depth, BETA] = -beta, -max(alpha, low)
             continue
 
-        # Hand the score up, as far as it settles nodes there.
+        # Back up the score as far as it settles nodes.
         score *= sign
         while settled:
             if depth == _ZERO:
@@ -360,8 +361,8 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
                     high = min(high, best)
                 stones = np.int64(population(mask))
                 if stones < board.cells - _TABLED:
-                    few = stones < _MIRRORED_PLIES
-                    slot, tag = _slot_and_tag(board, bits, generation, own, mask, few)
+                    canonical = stones < _MIRRORED_PLIES
+                    slot, tag = _slot_and_tag(board, bits, generation, own, mask, canonical)
                     table[slot] = _entry(tag, low, high)
                 score = best * numbers[depth, SIGN]
 
@@ -371,30 +372,29 @@ def _search(board: Any, memory: Any, budget: Any) -> Any:
 
 
 @inline
-def _room(counters: Any) -> Any:
-    """How many nodes more before the search takes more of the table."""
+def _nodes_before_growth(counters: np.record) -> np.int64:
+    """The number of nodes before the search extends to more of the table."""
     if counters.bits == counters.most_bits:
         return np.int64(1) << np.int64(62)
     return (np.int64(4) << np.int64(counters.bits)) - counters.spent
 
 
 @kernel
-def forget(memory: Any) -> None:
-    """Begin anew, in a small part of the table."""
-    _renew(memory, memory.counters[0].first_bits)
+def forget(memory: Memory) -> None:
+    """Clear the table, and use a small part of it."""
+    _new_generation(memory, memory.counters[0].first_bits)
 
 
 @kernel
-def widen(memory: Any) -> None:
-    """Use all of the table from now on."""
+def use_whole_table(memory: Memory) -> None:
     counters = memory.counters[0]
     if counters.bits < counters.most_bits:
-        _renew(memory, counters.most_bits)
+        _new_generation(memory, counters.most_bits)
 
 
 @inline
-def _renew(memory: Any, bits: Any) -> None:
-    """Begin a new generation, in the first 2^bits entries of the table."""
+def _new_generation(memory: Memory, bits: np.uint64) -> None:
+    """Start a new generation, in the first 2^bits entries of the table."""
     counters = memory.counters[0]
     counters.generation += _ONE
     if counters.generation == np.uint64(GENERATIONS):
@@ -408,14 +408,20 @@ def _renew(memory: Any, bits: Any) -> None:
 
 @kernel
 def score_all(
-    board: Any, memory: Any, owns: Any, masks: Any, scores: Any, budget: Any, afresh: Any
+    board: Board,
+    memory: Memory,
+    owns: UInt64Array,
+    masks: UInt64Array,
+    scores: Array,
+    budget: int,
+    forgets: bool,
 ) -> None:
-    """The score of each position that is not over, in so many nodes each or UNKNOWN.
+    """Score positions that are not over; UNKNOWN if one takes more than `budget` nodes.
 
-    With `afresh` nothing found for one is used for the next.
+    With `forgets` the table is cleared between them.
     """
     for i in range(len(owns)):
-        if afresh:
+        if forgets:
             forget(memory)
         begin(board, memory, owns[i], masks[i], -_BIAS, _BIAS)
-        scores[i] = memory.counters[0].low if work(board, memory, budget) else UNKNOWN
+        scores[i] = memory.counters[0].low if search(board, memory, budget) else UNKNOWN

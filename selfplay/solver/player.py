@@ -15,7 +15,7 @@ from selfplay.seeding import Stream, derive
 from selfplay.solver.book import Book, shipped_book
 from selfplay.solver.solver import Limit, Solver, complete, sign, strongest_of
 
-_MOST_KNOWN = 100_000
+_MAX_CACHED = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,31 +23,31 @@ class PerfectOptions:
     """How the `perfect` player plays."""
 
     memory: int = field(default=64, metadata=HOW)
-    """The table, in MB."""
+    """The size of the transposition table, in MB."""
     scores: bool = True
-    """Play for the soonest win and the latest loss. Without, any move that keeps the value of the
-    game will do, and twice as many positions are judged in the same time."""
+    """Play for the soonest win and the latest loss. If off, any move that keeps the game value will
+    do, which is twice as fast."""
     seconds: float | None = None
-    """Give up after so long; without it, it takes as long as it takes."""
+    """Time limit per move; unlimited by default."""
     book: str | None = field(default=None, metadata=HOW)
-    """The file of an opening book, in place of the one that comes along."""
+    """The file of an opening book, instead of the bundled one."""
 
     def __post_init__(self) -> None:
         Limit(seconds=self.seconds)
 
 
 class PerfectPlayer:
-    """Plays a strongest move: wins as soon as it can be done, loses as late."""
+    """Plays a strongest move: wins as soon as possible, loses as late as possible."""
 
     def __init__(self, board: Board, options: PerfectOptions | None = None) -> None:
         options = options or PerfectOptions()
         book = Book.load(Path(options.book)) if options.book else shipped_book(board)
         self._solver = Solver(board, memory=options.memory, book=book)
         self._limit = Limit(seconds=options.seconds)
-        self._judge = self._solver.scores if options.scores else self._solver.values
+        self._solve = self._solver.scores if options.scores else self._solver.values
         self._has_scores = options.scores
-        self._known: dict[int, tuple[int | None, ...]] = {}
-        """Games begin alike: what was asked before is not searched again."""
+        self._cache: dict[int, tuple[int | None, ...]] = {}
+        """Results by position: games begin alike."""
         self._seed = 0
         self._nodes_before = 0
 
@@ -56,17 +56,16 @@ class PerfectPlayer:
 
     @property
     def may_be_told(self) -> bool:
-        """Whether it goes by values alone, and finds them whatever time it takes."""
+        """Whether `remember` is allowed: it plays by values alone, and without a time limit."""
         return not self._has_scores and self._limit.seconds is None
 
     def remember(self, values: Iterable[tuple[int, tuple[int | None, ...]]]) -> None:
-        """Take over what every open column is worth, 1, 0 or -1, in positions that were judged
-        before, each by its key."""
+        """Cache results from elsewhere: keys of positions, and the value of each column."""
         assert self.may_be_told
         for key, columns in values:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._cache) >= _MAX_CACHED:
                 return
-            self._known[key] = columns
+            self._cache[key] = columns
 
     def so_far(self) -> dict[str, int]:
         return {"nodes": self._solver.nodes - self._nodes_before}
@@ -74,15 +73,15 @@ class PerfectPlayer:
     def decide(self, position: Position) -> Decision:
         start = perf_counter()
         self._nodes_before = self._solver.nodes
-        known = self._known.get(position.key()) or complete(
-            position, self._judge(position, self._limit)
+        known = self._cache.get(position.key()) or complete(
+            position, self._solve(position, self._limit)
         )
         if known is None:
             raise InputError(
-                f"perfect could not solve {position} in {self._limit.seconds:g} s: give it more"
+                f"perfect could not solve {position} in {self._limit.seconds:g} s: raise seconds"
             )
-        if len(self._known) < _MOST_KNOWN:
-            self._known[position.key()] = known
+        if len(self._cache) < _MAX_CACHED:
+            self._cache[position.key()] = known
         values = tuple(None if score is None else sign(score) for score in known)
         stream = Stream(derive(self._seed, position.key()))
         return Decision(

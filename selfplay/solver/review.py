@@ -1,4 +1,4 @@
-"""Looking back at a game: which moves gave something away, by perfect play."""
+"""Game review: the mistakes of a game, by perfect play."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from selfplay.solver.solver import Limit, Solver
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A move after which the game was worth less to the side that made it."""
+    """A move that gave away some of the game value."""
 
     number: int
-    """Of the stone, counted from 1."""
+    """The move's number, counted from 1."""
     side: int
     """1, the first player, or 2."""
     played: int
     better: tuple[int, ...]
-    """The columns that keep what the position was worth."""
+    """The columns that keep the game value."""
     value: int
-    """Of the game to that side before: 1, a win, or 0, a draw."""
+    """The game value for that side before: 1, a win, or 0, a draw."""
     left: int
-    """And after: 0 or -1."""
+    """And after it: 0 or -1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What is known of a game."""
+    """The result of a review."""
 
     mistakes: tuple[Mistake, ...]
-    unjudged: tuple[int, ...]
-    """The stones, counted from 1, for which time was short: early ones take longest."""
+    unsolved: tuple[int, ...]
+    """The moves, counted from 1, that were not solved in time: early ones take longest."""
 
 
 def review(
@@ -41,30 +41,29 @@ def review(
     moves: Sequence[int],
     solver: Solver,
     seconds: float,
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Review:
-    """Judge the moves that were made on these positions, for so long."""
+    """Review the moves made in these positions, within a time limit."""
     end = perf_counter() + seconds
     mistakes: list[Mistake] = []
-    unjudged: list[int] = []
-    # From the end: what is found there helps with what comes before.
+    unsolved: list[int] = []
+    # From the end: the table then helps with earlier positions.
     for done, (position, move) in enumerate(list(zip(positions, moves, strict=True))[::-1], 1):
-        # One that takes long must not use up the time of all.
+        # No position may use up all of the time.
         now = perf_counter()
         values = _values(position, move, solver, now + max(0.001, (end - now) / 3))
         if values is None:
-            unjudged.append(position.ply + 1)
+            unsolved.append(position.ply + 1)
         elif values[move] < (best := max(values.values())):
             better = tuple(column for column in sorted(values) if values[column] == best)
             number = position.ply + 1
             mistakes.append(Mistake(number, position.to_move, move, better, best, values[move]))
-        tell(done, len(moves))
-    return Review(tuple(mistakes[::-1]), tuple(unjudged[::-1]))
+        progress(done, len(moves))
+    return Review(tuple(mistakes[::-1]), tuple(unsolved[::-1]))
 
 
 def _values(position: Position, move: int, solver: Solver, end: float) -> dict[int, int] | None:
-    """What this move is worth, and the others too unless it is as good as any; if it is known
-    in time."""
+    """The value of this move, and of all others if it is a mistake; None if time runs out."""
 
     def left() -> Limit:
         return Limit(seconds=max(0.001, end - perf_counter()))

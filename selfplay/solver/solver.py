@@ -1,8 +1,7 @@
 """Perfect play: exact scores on boards that fit one machine word.
 
-The score of a position is 0 for a draw. Where the side to move wins under perfect play it is
-(cells + 1 - stones on the board before the winning stone) // 2, so that 1 is a win with one's
-very last stone; where it loses, minus what the other side wins with.
+A draw scores 0. A win of the side to move scores (cells + 1 - stones before the winning move) // 2:
+1 is a win with the very last stone. A loss scores minus the opponent's win.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import isfinite
 from threading import Event, Lock
 from time import perf_counter
 from typing import Literal
 
 import numpy as np
 
+from selfplay.checks import allocating, check_memory, check_range, check_seconds
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -25,35 +24,32 @@ from selfplay.players import refuse_if_over
 from selfplay.solver import kernel
 from selfplay.solver.book import Book, shipped_book
 
-# Nodes between two looks at the clock and at Ctrl-C.
+# Nodes between two checks of the clock and for Ctrl-C.
 _SLICE = 1 << 20
-# What a column gets before columns are searched side by side: less than a thread is worth.
-_ALONE = 1 << 14
+# Nodes per column before columns are searched in parallel: fewer are not worth a thread.
+_SERIAL_NODES = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """When to give up. Nodes are counted alike on every machine; seconds are not."""
+    """When to give up. Node limits are reproducible, time limits are not."""
 
     nodes: int | None = None
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if self.nodes is not None and self.nodes < 1:
-            raise InputError(f"nodes is a number from 1 up, not {self.nodes}")
-        if self.seconds is not None and not (isfinite(self.seconds) and self.seconds > 0):
-            raise InputError(f"seconds is a time above 0, not {self.seconds:g}")
+        check_range("nodes", self.nodes, 1)
+        check_seconds(self.seconds)
 
 
 NO_LIMIT = Limit()
 
 
 class Solver:
-    """Knows the score of any position, if it is given the time. None means unknown.
+    """Computes exact scores; None means unknown.
 
-    What it has found it keeps, in a table of fixed size, until `forget`. What stands in the
-    book it does not search: the shipped one for its board, if there is one, or one that is
-    given, or none.
+    It keeps results in a transposition table of fixed size until `forget`. Positions in the opening
+    book are not searched. By default that is the bundled book of the board, if there is one.
     """
 
     def __init__(
@@ -67,19 +63,14 @@ class Solver:
         self.board = board or Board()
         if not self.board.fits_word:
             raise InputError(
-                f"perfect play is for boards that fit 64 bits, (rows + 1) x columns; "
+                f"perfect play needs boards that fit 64 bits, (rows + 1) x columns: "
                 f"{self.board.size} does not"
             )
-        if not 1 <= memory <= 64_000:
-            raise InputError(f"memory is a number of MB from 1 to 64000, not {memory}")
+        check_memory(memory)
         wanted = (memory * 1_000_000 // 8).bit_length() - 1
-        bits = min(kernel.key_bits(self.board), max(kernel.least_bits(self.board), wanted))
-        try:
+        bits = min(self.board.key_bits, max(kernel.least_bits(self.board), wanted))
+        with allocating(memory):
             table = np.zeros(1 << bits, np.uint64)
-        except MemoryError:
-            raise InputError(
-                f"this machine does not have the memory: lower memory={memory}"
-            ) from None
         self._memory = kernel.new_memory(self.board, table)
         self._threads = threads or usable_cores()
         self._counting = Lock()
@@ -88,29 +79,29 @@ class Solver:
             raise InputError(f"this book is for {self._book.board}, not for {self.board}")
         self.nodes = 0
         """Positions searched since the solver was made."""
-        # Have everything compiled before anything is timed.
-        kernel.widen(self._memory)
+        # Compile everything before anything is timed.
+        kernel.use_whole_table(self._memory)
         self.forget()
         kernel.begin(self.board, self._memory, np.uint64(0), np.uint64(0), -1, 1)
-        kernel.work(self.board, self._memory, 0)
+        kernel.search(self.board, self._memory, 0)
 
     def forget(self) -> None:
-        """Begin as if nothing had been found before."""
+        """Clear the table."""
         kernel.forget(self._memory)
 
     def score(self, position: Position, limit: Limit = NO_LIMIT) -> int | None:
         """The exact score for the side to move."""
-        return self._ask(position, 2 * self.board.cells, limit.nodes, _deadline(limit))
+        return self._solve(position, 2 * self.board.cells, limit.nodes, _deadline(limit))
 
     def value(self, position: Position, limit: Limit = NO_LIMIT) -> int | None:
-        """1 if the side to move wins, 0 for a draw, -1 if it loses; sooner than `score`."""
-        score = self._ask(position, 1, limit.nodes, _deadline(limit))
+        """1 if the side to move wins, 0 for a draw, -1 if it loses; faster than `score`."""
+        score = self._solve(position, 1, limit.nodes, _deadline(limit))
         return None if score is None else sign(score)
 
     def scores(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int | None, ...]:
-        """For each column the score if it is played now; None where that cannot be, or unknown.
+        """The score of each column; None where illegal or unknown.
 
-        Columns that take long are solved side by side, unless nodes are limited.
+        Hard columns are solved in parallel, unless nodes are limited.
         """
         refuse_if_over(position)
         deadline = _deadline(limit)
@@ -120,9 +111,9 @@ class Solver:
         nodes_left = limit.nodes
         hard = []
         for column in columns:
-            budget = _ALONE if nodes_left is None else nodes_left
+            budget = _SERIAL_NODES if nodes_left is None else nodes_left
             before = self.nodes
-            score = self._ask(position.play(column), 2 * self.board.cells, budget, deadline)
+            score = self._solve(position.play(column), 2 * self.board.cells, budget, deadline)
             found[column] = None if score is None else -score
             if nodes_left is not None:
                 nodes_left -= self.nodes - before
@@ -131,30 +122,29 @@ class Solver:
             elif found[column] is None:
                 hard.append(column)
         after = [position.play(column) for column in hard]
-        for column, score in zip(hard, self._side_by_side(after, deadline), strict=True):
+        for column, score in zip(hard, self._in_parallel(after, deadline), strict=True):
             found[column] = None if score is None else -score
         return tuple(found)
 
     def values(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int | None, ...]:
-        """For each column 1, 0 or -1 if it is played now; None where that cannot be, or unknown.
+        """1, 0 or -1 for each column; None where illegal or unknown.
 
-        Sooner than `scores`. A limit of nodes is for each column.
+        Faster than `scores`. A node limit holds for each column.
         """
         refuse_if_over(position)
         deadline = _deadline(limit)
         found: list[int | None] = [None] * self.board.columns
         for column in position.legal_moves:
-            score = self._ask(position.play(column), 1, limit.nodes, deadline)
+            score = self._solve(position.play(column), 1, limit.nodes, deadline)
             found[column] = None if score is None else -sign(score)
         return tuple(found)
 
     def score_each(self, positions: Sequence[Position]) -> Generator[int]:
-        """The scores of many positions in their order, several searched at a time.
+        """The scores of many positions, in their order, solved in parallel.
 
-        They share the table: the more they have in common, the sooner it is done. Close the
-        iterator if it is not used up.
+        They share the table. Close the iterator if you do not exhaust it.
         """
-        yield from self._side_by_side(positions, None)  # type: ignore[misc]
+        yield from self._in_parallel(positions, None)  # type: ignore[misc]
 
     def best_moves(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int, ...] | None:
         """The moves that keep the game value."""
@@ -163,13 +153,13 @@ class Solver:
     def strongest_moves(
         self, position: Position, limit: Limit = NO_LIMIT
     ) -> tuple[int, ...] | None:
-        """Of the best moves those that win soonest or lose latest."""
+        """The best moves that win soonest or lose latest."""
         return strongest_of(complete(position, self.scores(position, limit)))
 
-    def _ask(
+    def _solve(
         self, position: Position, bound: int, nodes: int | None, deadline: float | None
     ) -> int | None:
-        """The score, or only on which side of the bounds it lies."""
+        """The score, or a bound if it lies outside -bound to bound."""
         known = self._known(position)
         if known is not None:
             return known
@@ -195,16 +185,16 @@ class Solver:
             left = _SLICE if nodes is None else min(_SLICE, nodes - used)
             if left <= 0 or (deadline is not None and perf_counter() > deadline):
                 break
-            done = kernel.work(self.board, memory, left)
+            done = kernel.search(self.board, memory, left)
         with self._counting:
             self.nodes += int(counters["nodes"]) - start
         return int(counters["low"]) if done else None
 
-    def _side_by_side(
+    def _in_parallel(
         self, positions: Sequence[Position], deadline: float | None
     ) -> Generator[int | None]:
-        """Search in threads: kernels run outside the interpreter's lock, and entries of the
-        shared table are single words."""
+        """Search in threads: kernels release the GIL, and entries of the shared table are single
+        words."""
         if not positions:
             return
         stop = Event()
@@ -213,11 +203,11 @@ class Solver:
             known = self._known(position)
             if known is not None:
                 return known
-            memory = kernel.beside(self.board, self._memory)
+            memory = kernel.sharing_table(self.board, self._memory)
             self._begin(memory, position, 2 * self.board.cells)
             return self._finish(memory, None, deadline, stop.is_set)
 
-        kernel.widen(self._memory)
+        kernel.use_whole_table(self._memory)
         pool = ThreadPoolExecutor(min(self._threads, len(positions)) or 1)
         try:
             yield from pool.map(search, positions)
@@ -226,7 +216,7 @@ class Solver:
             pool.shutdown(cancel_futures=True)
 
     def _known(self, position: Position) -> int | None:
-        """What needs no search: the score of a game that is over, or what stands in the book."""
+        """The score without a search: of a game that is over, or from the book."""
         if position.board != self.board:
             raise InputError(f"this solver is for {self.board}, not for {position.board}")
         final = final_score(position)
@@ -243,13 +233,13 @@ def final_score(position: Position) -> int | None:
 
 
 def complete(position: Position, scores: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
-    """The scores, if that of every legal move is known."""
+    """The scores if those of all legal moves are known, else None."""
     known = all(scores[column] is not None for column in position.legal_moves)
     return scores if known else None
 
 
 def best_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
-    """The columns that keep the game value, where the scores of all legal ones are known."""
+    """The columns that keep the game value; None if the scores are unknown."""
     if scores is None:
         return None
     best = max(sign(score) for score in scores if score is not None)
@@ -257,7 +247,7 @@ def best_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
 
 
 def strongest_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
-    """The columns with the highest score, where the scores of all legal ones are known."""
+    """The columns with the highest score; None if the scores are unknown."""
     if scores is None:
         return None
     best = max(score for score in scores if score is not None)
@@ -265,7 +255,7 @@ def strongest_of(scores: Sequence[int | None] | None) -> tuple[int, ...] | None:
 
 
 def sign(score: int) -> int:
-    """The game value that a score stands for."""
+    """The game value of a score."""
     return (score > 0) - (score < 0)
 
 

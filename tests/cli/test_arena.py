@@ -96,7 +96,7 @@ def test_the_second_ctrl_c_ends_at_once() -> None:
     [
         (["random"], "two players or more"),
         (["random", "random"], "'random' and 'random' are the same player"),
-        (["random", "human"], "needs somebody to ask"),
+        (["random", "human"], "can only play in"),
         (["random", "greedy", "--games", "3"], "either side first, not 3"),
         (["random", "greedy", "--games", "0"], "not 0"),
         (["random", "tree:examples/tree", "--board", "8x8"], "plays on 7x6"),

@@ -92,7 +92,7 @@ def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]
         ("--noise=2", "from 0 to 1"),
         ("--board=6x5", "the evaluation positions are for 7x6"),
         ("--opponent=human", "not a human"),
-        ("--benchmark=human", "needs somebody to ask"),
+        ("--benchmark=human", "can only play in"),
         ("--smoothing=-1", "smoothing is a number from 0"),
         ("--stone-weights=x", "written STONES:TIMES"),
     ],

@@ -35,10 +35,10 @@ def test_specs_are_read_and_written(text: str, canonical: str | None) -> None:
         ("", "there is no player ''"),
         ("mtcs:100", "did you mean 'mcts'"),
         ("zzz", r"there is: centre, greedy, human, mcts, minimax, perfect, random"),
-        ("mcts:", "nothing stands behind the colon"),
+        ("mcts:", "options are missing after the colon"),
         ("mcts:exploraton=1", "did you mean 'exploration'"),
         ("mcts:x=1", "there is no option 'x'"),
-        ("mcts:100,200", "written key=value"),
+        ("mcts:100,200", "write key=value"),
         ("mcts:100,iterations=200", "given twice"),
         ("mcts:ten", "iterations is a whole number, not 'ten'"),
         ("mcts:1.5", "iterations is a whole number"),
@@ -49,7 +49,7 @@ def test_specs_are_read_and_written(text: str, canonical: str | None) -> None:
         ("mcts:-3", "from 1 up, not -3"),
         ("mcts:proven=maybe", "proven is on or off"),
         ("mcts:rollout=fast", "careful, win-first, uniform, not 'fast'"),
-        ("random:3", "written key=value"),
+        ("random:3", "write key=value"),
         ("random:x=3", "this player has none"),
     ],
 )
@@ -61,7 +61,7 @@ def test_bad_specs_are_refused(text: str, message: str) -> None:
 def test_what_cannot_be_built_names_the_player() -> None:
     with pytest.raises(InputError, match=r"player 'mcts:1000000000000': .* GB"):
         PlayerSpec.parse("mcts:1000000000000").build(Board())
-    with pytest.raises(InputError, match="needs somebody to ask"):
+    with pytest.raises(InputError, match="can only play in"):
         PlayerSpec.parse("human").build(Board())
 
 

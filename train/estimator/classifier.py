@@ -10,14 +10,13 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.train.estimator.encoding import Encoding, Thresholds
 from selfplay.train.tree.criterion import Criterion, Split
 from selfplay.train.tree.grower import Limits, Matrix, grow
 from selfplay.train.tree.pruning import reduced_error, with_leaves
 from selfplay.train.tree.tree import Tree
-
-Array = np.ndarray[Any, Any]
 
 # Weights that are not whole are counted in steps of the largest one's millionth.
 _STEPS = 1 << 20

@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.train.tree.criterion import Split
-
-Array = np.ndarray[Any, Any]
 
 Thresholds = Literal["all", "quartiles"]
 

@@ -14,10 +14,10 @@ from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from threading import local
-from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.openings import RandomPlies, read_openings
@@ -25,8 +25,6 @@ from selfplay.game.position import Position
 from selfplay.machine import usable_cores
 from selfplay.seeding import Stream, derive
 from selfplay.solver.solver import Solver
-
-Array = np.ndarray[Any, Any]
 
 SHIPPED = Path(__file__).parent / "data" / "positions-7x6.npz"
 COUNT = 5000

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import board_constant, inline
-from selfplay.minimax.heuristics import all_runs
-
-Array = np.ndarray[Any, Any]
+from selfplay.minimax.heuristics import all_lines
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -19,7 +18,7 @@ _NONE = np.uint64(0)
 
 def windows(board: Board) -> Array:
     """All lines of so many cells as win, as sets of cells."""
-    runs = [[divmod(cell, board.rows) for cell in run] for run in all_runs(board).tolist()]
+    runs = [[divmod(cell, board.rows) for cell in run] for run in all_lines(board).tolist()]
     return np.array(
         [sum(1 << (column * board.stride + row) for column, row in run) for run in runs], np.uint64
     )

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.game.board import Board, next_cells, winning_cells
 from selfplay.kernels.intrinsics import population
@@ -29,7 +30,6 @@ from selfplay.machine import usable_cores
 from selfplay.train.features.cell_sets import some
 from selfplay.train.features.lookahead import OF_MOVE, survey_all
 
-Array = np.ndarray[Any, Any]
 Perspective = Literal["mover", "absolute"]
 
 VERSION = 2

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
 from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import inline, kernel
@@ -20,8 +21,6 @@ from selfplay.train.features.cell_sets import lowest_row, several, some
 from selfplay.train.features.move_weights import PHASES, POINTS
 from selfplay.train.features.playouts import AS_ARRAY, DRAWN, LOST, NAMES, WON, end_of
 from selfplay.train.features.threat_search import forced
-
-Array = np.ndarray[Any, Any]
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.kernels.jit import inline
 
 Criterion = Literal["entropy", "gain_ratio", "gini"]
@@ -27,8 +28,6 @@ NOTHING = -1
 # Two gains that differ by less are equal, and the first in order is taken: the last bit of a
 # logarithm is not the same on every machine.
 TOLERANCE = 1e-10
-
-Array = np.ndarray[Any, Any]
 
 
 def table_of_logs(most: int) -> Array:

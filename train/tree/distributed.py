@@ -21,6 +21,7 @@ import numpy as np
 import ray
 from ray.exceptions import RayError, RayTaskError
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.kernels.jit import kernel
 from selfplay.train.tree.criterion import CRITERIA, NOTHING, SPLITS, Criterion, Split, table_of_logs
@@ -34,8 +35,6 @@ from selfplay.train.tree.grower import (
     totals_of_sides,
 )
 from selfplay.train.tree.tree import LEAF, Tree, side_of
-
-Array = np.ndarray[Any, Any]
 
 # So many bytes of counts are asked for at a time.
 _MOST_BYTES = 1 << 26

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selfplay.arrays import Array, Int64Array, UInt8Array
 from selfplay.kernels.jit import inline, kernel
 from selfplay.machine import usable_cores
 from selfplay.train.tree.criterion import (
@@ -35,7 +36,6 @@ from selfplay.train.tree.criterion import (
 )
 from selfplay.train.tree.tree import LEAF, Tree, side_of
 
-Array = np.ndarray[Any, Any]
 Branch = tuple[Array, Array, Array, Array]
 """Feature, value, first child and classes of the nodes of a part of a tree."""
 Share = Callable[..., Iterable[Any]]
@@ -63,11 +63,11 @@ class Matrix:
 
     codes: Array
     """uint8 or uint16 [row, feature]: values are numbered from 0 in each feature"""
-    widths: Array
+    widths: Int64Array
     """int64 [feature]: how many values it has"""
-    labels: Array
+    labels: UInt8Array
     """uint8 [row]: classes are numbered from 0"""
-    weights: Array
+    weights: Int64Array
     """int64 [row]: how many rows this stands for"""
     classes: int
     cuts: Array | None = None

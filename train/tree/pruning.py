@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.train.tree.criterion import Criterion
 from selfplay.train.tree.grower import in_order
 from selfplay.train.tree.tree import LEAF, Tree
-
-Array = np.ndarray[Any, Any]
 
 
 def without(tree: Tree, closed: Array) -> Tree:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array, Int32Array, Int64Array
 from selfplay.kernels.jit import inline, kernel
 from selfplay.train.tree.criterion import EQUALS, MULTIWAY, SPLITS, Split
-
-Array = np.ndarray[Any, Any]
 
 LEAF = -1
 """In place of a feature."""
@@ -31,13 +30,13 @@ class Tree:
     """
 
     split: Split
-    feature: Array
+    feature: Int32Array
     """int32 [node]: what is asked, LEAF if nothing is"""
-    value: Array
+    value: Int32Array
     """int32 [node]: the value that is asked for"""
-    child: Array
+    child: Int32Array
     """int32 [node]: the first child"""
-    counts: Array
+    counts: Int64Array
     """int64 [node, class]: the rows that came by"""
     smoothing: float = 0.0
     """With how many rows like those above it each node is filled up before it says anything: a few

@@ -99,7 +99,7 @@ class GameMaker:
     def _played(self, position: Position, decision: Decision, plies: int, chance: Stream) -> int:
         """The explorer's move, or one by chance, as the spec has it."""
         spec = self.spec
-        if spec.noise and chance.share() < spec.noise:
+        if spec.noise and chance.uniform() < spec.noise:
             return chance.choice(position.legal_moves)
         if plies < spec.temperature_plies and decision.visits is not None:
             return _in_proportion(decision, spec.temperature, chance)
@@ -113,7 +113,7 @@ def _in_proportion(decision: Decision, temperature: float, chance: Stream) -> in
     if most == 0:  # decided without a search
         return decision.move
     weights = [(count / most) ** (1 / temperature) for count in visits]
-    mark = chance.share() * sum(weights)
+    mark = chance.uniform() * sum(weights)
     for column, weight in enumerate(weights):
         mark -= weight
         if mark < 0:

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from selfplay.arrays import Array
+
 Interval = tuple[float, float]
 
 ELO = 400 / log(10)

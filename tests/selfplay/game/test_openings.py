@@ -1,13 +1,18 @@
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfplay.errors import InputError
+from selfplay.game import openings
 from selfplay.game.board import Board
-from selfplay.game.openings import RandomPlies, coverage, parse_openings
+from selfplay.game.enumeration import positions_after
+from selfplay.game.openings import RandomPlies, parse_openings
+from selfplay.game.position import Position
 from tests.strategies import boards
 
 
@@ -92,7 +97,7 @@ def test_a_bad_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
         ("all:2-3", "openings are written"),
         ("6-4", "not 6-4"),
         ("0-42", "leaves no game"),
-        ("all:9", "up to all:8"),
+        ("all:9", "all:8 is the most"),
         ("file:/nowhere/at/all", "No such file"),
         ("file:/", "cannot read openings"),
     ],
@@ -102,12 +107,16 @@ def test_bad_openings_are_refused(text: str, message: str) -> None:
         parse_openings(text, Board())
 
 
-def test_coverage_counts_what_was_dealt() -> None:
-    board = Board()
-    found = coverage(parse_openings("all:1", board), 1, 10)
-    assert (found.games, found.covered, found.distinct) == (10, 4, 4)
-    assert found.most_repeated == 3
-    assert found.by_ply == {1: 10}
-    random = coverage(parse_openings("0-2", board), 1, 200)
-    assert random.distinct is None
-    assert sum(random.by_ply.values()) == 200
+def test_all_openings_are_enumerated_once_and_only_when_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    board, calls = Board(5, 6), []
+
+    def counting(*args: Any, **options: Any) -> Sequence[Position]:
+        calls.append(args)
+        return positions_after(*args, **options)
+
+    monkeypatch.setattr(openings, "positions_after", counting)
+    named = [parse_openings("all:8", board) for _ in range(3)]
+    assert not calls
+    assert len({each.opening(1, 2) for each in named}) == len(calls) == 1

@@ -81,7 +81,7 @@ def test_a_decision_does_not_depend_on_how_the_iterations_are_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole, _ = search(Position(SEVEN_BY_SIX), iterations=3000)
-    monkeypatch.setattr("selfplay.mcts.player._CHUNK", 7)
+    monkeypatch.setattr("selfplay.mcts.player._ITERATIONS", 7)
     cut, _ = search(Position(SEVEN_BY_SIX), iterations=3000)
     assert untimed(whole) == untimed(cut)
 
@@ -306,7 +306,7 @@ def test_a_time_limit_ends_the_search() -> None:
 def test_a_search_by_time_ends_before_its_counts_overflow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("selfplay.mcts.player._MOST_VISITS", 5000)
+    monkeypatch.setattr("selfplay.mcts.player._MAX_VISITS", 5000)
     decision, _ = search(Position(SEVEN_BY_SIX), seconds=1000)
     assert 5000 < decision.iterations < 10_000
 

@@ -4,17 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfplay.game.board import Board
-from selfplay.minimax.heuristics import COUNTS, all_runs, cell, evaluation, runs_through
+from selfplay.minimax.heuristics import COUNTS, all_lines, cell, evaluation, lines_through
 
 BOARDS = st.builds(Board, st.integers(4, 9), st.integers(4, 9), st.integers(3, 4))
 
 
 def worth(name: str, board: Board, depth: int, own: int, other: int) -> float:
-    return float(evaluation(name, board, depth).runs[COUNTS * own + other])  # type: ignore[arg-type]
+    return float(evaluation(name, board, depth).lines[COUNTS * own + other])  # type: ignore[arg-type]
 
 
 def test_the_worth_of_cells_on_7x6_is_the_known_table() -> None:
-    grid = runs_through(Board()).reshape(7, 6).T[::-1]  # rows from the top
+    grid = lines_through(Board()).reshape(7, 6).T[::-1]  # rows from the top
     assert grid.tolist() == [
         [3, 4, 5, 7, 5, 4, 3],
         [4, 6, 8, 10, 8, 6, 4],
@@ -27,19 +27,19 @@ def test_the_worth_of_cells_on_7x6_is_the_known_table() -> None:
 
 @pytest.mark.parametrize(("size", "count"), [("7x6", 69), ("4x4", 10), ("16x16", 754)])
 def test_the_number_of_runs(size: str, count: int) -> None:
-    assert len(all_runs(Board.parse(size))) == count
+    assert len(all_lines(Board.parse(size))) == count
 
 
 @given(BOARDS)
 def test_runs_are_distinct_straight_lines_on_the_board(board: Board) -> None:
-    runs = all_runs(board)
-    columns, rows = np.divmod(runs, board.rows)
+    lines = all_lines(board)
+    columns, rows = np.divmod(lines, board.rows)
     assert (cell(board, 1, 2), columns.max(), rows.max()) == (
         board.rows + 2,
         board.columns - 1,
         board.rows - 1,
     )
-    assert len({frozenset(run) for run in runs.tolist()}) == len(runs)
+    assert len({frozenset(run) for run in lines.tolist()}) == len(lines)
     for steps in (np.diff(columns), np.diff(rows)):
         assert (steps == steps[:, :1]).all()
         assert set(np.unique(steps)) <= {-1, 0, 1}

@@ -15,7 +15,7 @@ from selfplay.game.board import Board
 from selfplay.game.match import match
 from selfplay.game.openings import RandomPlies
 from selfplay.game.position import Position
-from selfplay.minimax.heuristics import COUNTS, all_runs, cell, evaluation, runs_through
+from selfplay.minimax.heuristics import COUNTS, all_lines, cell, evaluation, lines_through
 from selfplay.minimax.kernel import CHOICE, LEAST_WIN, WON
 from selfplay.minimax.player import GreedyPlayer, MinimaxOptions, MinimaxPlayer
 from selfplay.players import Decision
@@ -39,15 +39,15 @@ def plain(
     mine = position.to_move == root.to_move
     if gone == levels:
         grid = np.array(position.cells()).reshape(board.rows, board.columns)[::-1].T.ravel()
-        own = (grid == root.to_move)[all_runs(board)].sum(axis=1)
-        other = ((grid != 0) & (grid != root.to_move))[all_runs(board)].sum(axis=1)
+        own = (grid == root.to_move)[all_lines(board)].sum(axis=1)
+        other = ((grid != 0) & (grid != root.to_move))[all_lines(board)].sum(axis=1)
         rule = evaluation(name, board, levels, cells=True)  # type: ignore[arg-type]
-        value = (rule.runs[COUNTS * own + other].sum() + cells + rule.bonus) / rule.divisor
+        value = (rule.lines[COUNTS * own + other].sum() + cells + rule.bonus) / rule.divisor
         return (value if mine else -value), 1
     best, leaves = -np.inf, 0.0
     for move in position.legal_moves:
         free = position.cells()[move :: board.columns].count(0)
-        worth = runs_through(board)[cell(board, move, board.rows - free)] * (1 if mine else -1)
+        worth = lines_through(board)[cell(board, move, board.rows - free)] * (1 if mine else -1)
         value, below = plain(position.play(move), root, levels, name, cells + worth)
         best, leaves = max(best, -value), leaves + below
     return best, leaves
@@ -93,7 +93,7 @@ def test_every_setting_finds_the_value_of_plain_minimax(
         if pruning == "off":
             assert decision.leaves == leaves
             if skip == incremental == "off":
-                assert decision.runs == leaves * len(all_runs(board))
+                assert decision.lines == leaves * len(all_lines(board))
         else:
             assert decision.leaves <= leaves
     deepened = player(f"minimax:seconds=60,eval={name},cells=on", board)
@@ -173,19 +173,19 @@ def test_a_search_cut_short_prefers_what_it_has_not_seen_to_what_is_lost() -> No
     stopped._memory.values[:] = np.inf
     stopped._memory.values[3], stopped._memory.exact[:] = -LEAST_WIN, False
     stopped._memory.integers[0, CHOICE] = 3
-    assert stopped._found(Position(), 9).move in (2, 4)
+    assert stopped._result(Position(), 9).move in (2, 4)
     stopped._memory.values[:] = -LEAST_WIN
-    assert stopped._found(Position(), 9).move == 3
+    assert stopped._result(Position(), 9).move == 3
 
 
 def test_counts_of_the_published_search() -> None:
-    """16x16, four plies: 16^4 leaves, and all 754 runs at each."""
+    """16x16, four plies: 16^4 leaves, and all 754 lines at each."""
     board = Board(16, 16)
     spec = "minimax:4,pruning=off,skip_empty=off,incremental=off"
     everything = player(spec, board).decide(Position(board))
-    assert (everything.leaves, everything.runs) == (16**4, 16**4 * 754)
+    assert (everything.leaves, everything.lines) == (16**4, 16**4 * 754)
     best = player("minimax:4,incremental=off", board).decide(Position(board))
-    assert best.runs < 270_248
+    assert best.lines < 270_248
     assert value_of(best) == value_of(everything)
 
 

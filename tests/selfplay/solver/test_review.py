@@ -23,7 +23,7 @@ def solver() -> Solver:
 def test_the_move_that_lost_is_found(solver: Solver) -> None:
     # 4 4 3: O has to stop three with two open ends, and does not.
     found = review(*positions_of("4433225"), solver, 60)
-    assert found.unjudged == ()
+    assert found.unsolved == ()
     assert (
         found.mistakes[-1]
         == Mistake(number=4, side=2, played=2, better=found.mistakes[-1].better, value=0, left=-1)
@@ -42,5 +42,5 @@ def test_what_takes_too_long_is_left_open(solver: Solver) -> None:
     told: list[int] = []
     found = review(positions, moves, Solver(book=None), 0.001, lambda done, of: told.append(done))
     assert found.mistakes == ()
-    assert set(found.unjudged) >= {1, 2, 3, 4}
+    assert set(found.unsolved) >= {1, 2, 3, 4}
     assert told == list(range(1, 9))

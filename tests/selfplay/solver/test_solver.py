@@ -149,7 +149,7 @@ def test_a_search_in_pieces_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 def test_side_by_side_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     position = Position.parse("44444321122")
     alone = Solver(Board(), threads=1).scores(position)
-    monkeypatch.setattr("selfplay.solver.solver._ALONE", 1)
+    monkeypatch.setattr("selfplay.solver.solver._SERIAL_NODES", 1)
     assert Solver(Board(), threads=4).scores(position) == alone
 
 
