@@ -40,7 +40,7 @@ picture: .venv/installed  ## draw the game in the README
 	$(BIN)/python -m scripts.picture docs/play.svg
 
 evaluation-set: .venv/installed  ## solve the positions of `selfplay evaluate` again: some minutes
-	$(BIN)/python -m selfplay.train.evaluation.positions train/evaluation/data/positions-7x6.npz
+	$(BIN)/python -m scripts.evaluation_set train/evaluation/data/positions-7x6.npz
 
 format: .venv/dev  ## format the code, fix lint
 	$(BIN)/ruff check --fix .

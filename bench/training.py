@@ -11,7 +11,8 @@ import numpy as np
 
 from bench.report import Table
 from selfplay.machine import usable_cores
-from selfplay.train.tree.grower import Limits, Matrix, grow
+from selfplay.train.tree.branch import Limits
+from selfplay.train.tree.grower import Matrix, grow
 
 DEPTH = 20
 ROUNDS = 3

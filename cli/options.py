@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -44,3 +48,37 @@ Address = Annotated[
     str | None,
     typer.Option("--address", metavar="auto|HOST:PORT", help="Ray cluster to use."),
 ]
+
+
+def with_options_of(config: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace a command's parameter `config` by an option for each field of this dataclass."""
+    types = get_type_hints(config, include_extras=True)
+    options = {
+        field.name: inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=Annotated[
+                types[field.name].__origin__, typer.Option(help=types[field.name].__metadata__[0])
+            ],
+        )
+        for field in fields(config)
+    }
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def replaced(*arguments: Any, **given: Any) -> None:
+            chosen = {name: given.pop(name) for name in options.keys() & given.keys()}
+            command(*arguments, config=config(**chosen), **given)
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [
+            option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in own
+            for option in (options.values() if parameter.name == "config" else (parameter,))
+        ]
+        replaced.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        replaced.__annotations__ = {option.name: option.annotation for option in parameters}
+        return replaced
+
+    return decorate

@@ -26,7 +26,7 @@ from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec
 from selfplay.train.evaluation.evaluation import examine
 from selfplay.train.evaluation.positions import EvaluationSet
-from selfplay.train.training_set import parse_emphasis
+from selfplay.train.training_set import parse_stone_weights
 from selfplay.workers.executors.interface import Failed, JobError
 from selfplay.workers.generation import generate as generation
 from selfplay.workers.generation.plan import plan
@@ -35,8 +35,8 @@ from selfplay.workers.tournament.standings import standings
 from selfplay.workers.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
+    from selfplay.train.config import TrainingConfig
     from selfplay.train.model import Model
-    from selfplay.train.trainer import TrainingConfig
     from selfplay.workers.executors.interface import Executor
 
 SETTINGS, ROUNDS = "improve.json", "rounds.jsonl"
@@ -310,7 +310,7 @@ class _RoundMaker:
             return Model.load(path)
         except InputError:
             pass
-        weights = parse_emphasis(self.all.settings.stone_weights)
+        weights = parse_stone_weights(self.all.settings.stone_weights)
         model, _ = train_model(
             [*base, *datasets],
             self.all.config,

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 
 from scripts import ROOT
+from selfplay.confidence import wilson
 from selfplay.machine import usable_cores
 from selfplay.pipeline.job import run_job
 from selfplay.pipeline.leaderboard import Entry, Progress, Settings, measure
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
+from selfplay.train.config import TrainingConfig
 from selfplay.train.evaluation.evaluation import Result
-from selfplay.train.evaluation.statistics import wilson
-from selfplay.train.trainer import TrainingConfig, train_model
+from selfplay.train.trainer import train_model
 from selfplay.workers.executors.ray import RayExecutor
 from selfplay.workers.executors.stopping import Stop
 from selfplay.workers.generation.generate import generate

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from selfplay.storage.location import Location as Location
     from selfplay.storage.spec import Spec as Spec
     from selfplay.storage.verify import verify as verify
+    from selfplay.train.config import TrainingConfig as TrainingConfig
     from selfplay.train.estimator.classifier import ID3Classifier as ID3Classifier
     from selfplay.train.evaluation.evaluation import examine as examine
     from selfplay.train.model import Model as Model
-    from selfplay.train.trainer import TrainingConfig as TrainingConfig
     from selfplay.train.trainer import train_model as train_model
     from selfplay.workers.executors.local import LocalExecutor as LocalExecutor
     from selfplay.workers.executors.ray import RayExecutor as RayExecutor
@@ -54,7 +54,7 @@ _HOMES = {
     "RayExecutor": "workers.executors.ray",
     "Solver": "solver.solver",
     "Spec": "storage.spec",
-    "TrainingConfig": "train.trainer",
+    "TrainingConfig": "train.config",
     "coverage": "game.coverage",
     "examine": "train.evaluation.evaluation",
     "generate": "workers.generation.generate",

@@ -6,8 +6,7 @@ Its head is what the Hugging Face hub reads, so that a run's folder can be uploa
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from time import perf_counter
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from selfplay.errors import printable
 from selfplay.game.position import Position
 from selfplay.seeding import Stream, derive
+from selfplay.solver.mistakes import MistakeCount, MistakesByPhase
 from selfplay.solver.solver import Limit, Solver
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.rows import schema
@@ -24,7 +24,6 @@ from selfplay.storage.verify import refuse_impossible
 
 NAME = "README.md"
 
-PHASES = {"8-15 stones": range(8, 16), "16-23": range(16, 24), "24 and more": range(24, 256)}
 SAMPLE = 300
 _MOST_NODES = 20_000_000
 
@@ -41,31 +40,20 @@ MEANINGS = {
 }
 
 
-@dataclass(slots=True)
-class Quality:
-    """How often the teacher's move keeps the value of the game, in a sample."""
-
-    phase: str
-    judged: int = 0
-    optimal: int = 0
-    contested: int = 0
-    mistakes: int = 0
-
-
 def label_quality(
     dataset: Dataset, tell: Callable[[int, int], None], seconds: float | None = None
-) -> list[Quality]:
+) -> dict[str, MistakeCount]:
     """Judge a sample of the labels by the exact solver, as many as there is time for; none where
     the board is not for it."""
     board = dataset.board
     if not board.fits_word:
-        return []
+        return {}
     end = None if seconds is None else perf_counter() + seconds
     solver = Solver(board)
     stream = Stream(derive("label quality", dataset.fingerprint))
     positions = [row for row in _sample(dataset, stream) if row[0].ply >= 8]
     stream.shuffle(positions)
-    found = {phase: Quality(phase) for phase in PHASES}
+    found = MistakesByPhase()
     for number, (position, move) in enumerate(positions):
         tell(number, len(positions))
         left = None if end is None else end - perf_counter()
@@ -76,14 +64,9 @@ def label_quality(
         values = {c: solver.value(position.play(c), limit) for c in position.legal_moves}
         if None in values.values():
             continue
-        best = min(value for value in values.values() if value is not None)
-        phase = next(name for name, plies in PHASES.items() if position.ply in plies)
-        quality = found[phase]
-        quality.judged += 1
-        quality.optimal += values[move] == best
-        quality.contested += len(set(values.values())) > 1
-        quality.mistakes += values[move] != best
-    return list(found.values())
+        known = {column: -value for column, value in values.items() if value is not None}
+        found.add(position.ply, known.values(), known[move])
+    return found.by_phase
 
 
 def _sample(dataset: Dataset, stream: Stream) -> list[tuple[Position, int]]:
@@ -102,7 +85,7 @@ def _sample(dataset: Dataset, stream: Stream) -> list[tuple[Position, int]]:
     return found
 
 
-def text(dataset: Dataset, found: Statistics, quality: list[Quality]) -> str:
+def text(dataset: Dataset, found: Statistics, quality: Mapping[str, MistakeCount]) -> str:
     """The card."""
     described = dataset.description
     blocks = [
@@ -154,13 +137,13 @@ def text(dataset: Dataset, found: Statistics, quality: list[Quality]) -> str:
                 ("stones", "judged", "optimal", "contested", "mistakes in contested"),
                 [
                     (
-                        q.phase,
-                        f"{q.judged}",
-                        f"{100 * q.optimal / q.judged:.1f} %" if q.judged else "",
-                        f"{q.contested}",
-                        f"{100 * q.mistakes / q.contested:.1f} %" if q.contested else "",
+                        phase,
+                        f"{count.positions}",
+                        f"{100 * count.optimal_share:.1f} %" if count.positions else "",
+                        f"{count.contested}",
+                        f"{100 * count.mistake_rate:.1f} %" if count.contested else "",
                     )
-                    for q in quality
+                    for phase, count in quality.items()
                 ],
             )
         )

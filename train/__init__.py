@@ -1,1 +1,1 @@
-"""Decision trees: grown from rows, kept in files, asked for moves and for their reasons."""
+"""Decision trees: features, growing, model files, play and explanations."""

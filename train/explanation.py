@@ -1,4 +1,4 @@
-"""Why a tree plays what it plays: its path in board language, and what would have changed it."""
+"""Explanations: the path of a decision in board language, and what would have changed it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from selfplay.game.position import Position
+from selfplay.train.config import Split
 from selfplay.train.features.feature_set import FeatureSet
 from selfplay.train.features.lookahead import SCALES, points_of
 from selfplay.train.model import Model
 from selfplay.train.tree.exports import Wording
-from selfplay.train.tree.tree import LEAF
+from selfplay.train.tree.tree import LEAF, side_of
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A single answer that would have had another move played."""
+    """A counterfactual: the other side of one split, and the move it leads to."""
 
     instead: str
-    """What would have had to hold."""
+    """The condition of the other side."""
     move: int
-    """What it would have played then."""
 
 
 @dataclass(frozen=True)
 class Advantage:
-    """Something that is otherwise with the runner-up, and what that counts."""
+    """A feature that differs from the runner-up's, and the points that makes."""
 
     name: str
     here: str
@@ -38,34 +38,32 @@ class Advantage:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The reasons for a move. They are worked out when they are asked for."""
+    """The reasons for a move, computed on demand."""
 
     model: Model
     position: Position
     move: int
     shares: tuple[float | None, ...]
     node: int
-    """Where the tree ended for the move."""
+    """The node that the move reached."""
 
     @cached_property
     def path(self) -> tuple[str, ...]:
-        """What held on the way; questions about the same thing are put together."""
+        """The conditions on the path, one per feature."""
         tree, features = self.model.tree, self.model.features
         held: dict[int, tuple[int, int]] = {}
         for node, side in self._steps():
             feature, value = int(tree.feature[node]), int(tree.value[node])
-            low, high = held.pop(feature, (0, int(features.widths[feature]) - 1))
-            if tree.split == "threshold":
-                low, high = (low, min(high, value)) if side == 0 else (max(low, value + 1), high)
-            elif tree.split == "multiway":
-                low = high = side
-            elif side == 0:
-                low = high = value
+            last = int(features.widths[feature]) - 1
+            low, high = held.pop(feature, (0, last))
+            if not (tree.split == "equals" and side):
+                least, most = _values_of(tree.split, value, side, last)
+                low, high = max(low, least), min(high, most)
             held[feature] = low, high
         return tuple(in_words(features, f, low, high) for f, (low, high) in held.items())
 
     def _steps(self) -> list[tuple[int, int]]:
-        """The nodes from the root on, each with the side that was taken."""
+        """The nodes from the root down, each with the side taken."""
         tree, steps, node = self.model.tree, [], self.node
         while node:
             above = int(tree.parent[node])
@@ -75,17 +73,16 @@ class Explanation:
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """The classes of the rows that had come there: by column, or not played and played."""
+        """The training rows in the node: by column, or not played and played."""
         return tuple(self.model.tree.counts[self.node].tolist())
 
     @property
     def support(self) -> int:
-        """How many rows had come there."""
         return sum(self.counts)
 
     @property
     def runner_up(self) -> int | None:
-        """The next best move, if there is another."""
+        """The second best move, if there is one."""
         others = [
             (share, -column)
             for column, share in enumerate(self.shares)
@@ -95,22 +92,19 @@ class Explanation:
 
     @cached_property
     def advantages(self) -> tuple[Advantage, ...]:
-        """Where the points come from by which the move is ahead of the runner-up, or behind: what
-        counts most first. Nothing, where no points are seen."""
+        """The features that put the move ahead of the runner-up or behind, most points first; only
+        for lookahead."""
         if self.model.features.name != "lookahead" or self.runner_up is None:
             return ()
-        own = np.array([self.position.own], np.uint64)
-        mask = np.array([self.position.mask], np.uint64)
-        codes = self.model.features.of_all_moves(own, mask)[0]
-        mine, opponents = codes[self.move], codes[self.runner_up]
+        here, there = self._codes[self.move], self._codes[self.runner_up]
         stones = self.position.ply
-        ahead = points_of(stones, mine) - points_of(stones, opponents)
+        ahead = points_of(stones, here) - points_of(stones, there)
         names, widths = self.model.features.names, self.model.features.widths
         return tuple(
             Advantage(
                 names[k],
-                _value(int(mine[k]), int(widths[k])),
-                _value(int(opponents[k]), int(widths[k])),
+                _value(int(here[k]), int(widths[k])),
+                _value(int(there[k]), int(widths[k])),
                 int(ahead[k]),
             )
             for k in np.argsort(-np.abs(ahead), kind="stable").tolist()
@@ -118,18 +112,20 @@ class Explanation:
         )
 
     @cached_property
+    def _codes(self) -> Any:
+        """uint8 [row, feature]"""
+        own = np.array([self.position.own], np.uint64)
+        mask = np.array([self.position.mask], np.uint64)
+        return self.model.features.encode(own, mask)[0]
+
+    @cached_property
     def flip(self) -> Flip | None:
-        """The last question on the way that alone would have changed the move."""
+        """The last split on the path whose other side would have changed the move."""
         second = self.runner_up
         if second is None:
             return None
         model, tree = self.model, self.model.tree
-        own = np.array([self.position.own], np.uint64)
-        mask = np.array([self.position.mask], np.uint64)
-        if model.target == "candidate":
-            codes = model.features.of_moves(own, mask, np.array([self.move]))[0]
-        else:
-            codes = model.features.of_positions(own, mask)[0]
+        codes = self._codes[self.move if model.features.by_move else 0]
         wording = wording_of(model)
         for node, side in reversed(self._steps()):
             for other in range(int(tree.sides[node])):
@@ -143,16 +139,11 @@ class Explanation:
         return None
 
     def _move_from(self, node: int, codes: Any, second: int) -> int:
-        """What would be played if the tree went on from this node."""
+        """The move, if the walk went on from this node."""
         tree = self.model.tree
         while tree.feature[node] != LEAF:
             code, value = int(codes[tree.feature[node]]), int(tree.value[node])
-            side = {
-                "multiway": code,
-                "equals": int(code != value),
-                "threshold": int(code > value),
-            }[tree.split]
-            below = int(tree.child[node]) + side
+            below = int(tree.child[node] + side_of(code, value, tree.nodes.split))
             if not tree.filled[below]:
                 break
             node = below
@@ -166,7 +157,7 @@ class Explanation:
 
 
 def in_words(features: FeatureSet, feature: int, low: int, high: int) -> str:
-    """What is known of a feature whose value is in a range."""
+    """A feature and a range of its values."""
     name, width = features.names[feature], int(features.widths[feature])
     if name.startswith("the cell "):
         states = ("empty", "own", "the other side's")
@@ -196,20 +187,21 @@ def _value(code: int, width: int) -> str:
     return ("no", "yes")[code] if width == 2 else str(code)
 
 
+def _values_of(split: Split, value: int, side: int, last: int) -> tuple[int, int]:
+    """The first and last value on a side of a split; of `equals`, on the first side."""
+    if split == "threshold":
+        return (0, value) if side == 0 else (value + 1, last)
+    return (side, side) if split == "multiway" else (value, value)
+
+
 def wording_of(model: Model) -> Wording:
-    """The tree of a model in board language."""
+    """Board language for the tree of a model."""
     features, split = model.features, model.tree.split
 
     def answer(feature: int, value: int, side: int) -> str:
         last = int(features.widths[feature]) - 1
-        if split == "multiway":
-            return in_words(features, feature, side, side)
-        if split == "equals":
-            if side == 0:
-                return in_words(features, feature, value, value)
-            return "not " + in_words(features, feature, value, value)
-        low, high = (0, value) if side == 0 else (value + 1, last)
-        return in_words(features, feature, low, high)
+        text = in_words(features, feature, *_values_of(split, value, side, last))
+        return f"not {text}" if split == "equals" and side else text
 
     if model.target == "candidate":
         by_value = model.parameters.get("labels") == "optimal"

@@ -1,18 +1,17 @@
-"""A trained tree as one file, and what it thinks of positions.
+"""A trained tree: its scores for the moves of a position, and its file.
 
-The file is a line that says what it is, a header in JSON, the nodes, and a checksum:
+The file is a magic line, a header in JSON, the nodes, and a checksum:
 
     selfplay tree 1
     4 bytes     the length of the header
-    header      features, target, parameters, the sizes of what follows, where it comes from
-    4 bytes     the length of the nodes, compressed
-    nodes       feature int16, value uint16; of each leaf the classes, int32, or int64 if the
-                header says so
-    16 bytes    BLAKE2b of all that is before
+    header      features, target, parameters, sizes, provenance
+    4 bytes     the length of the compressed nodes
+    nodes       feature int16, value uint16; the class counts of each leaf, int32, or int64 if
+                the header says so
+    16 bytes    BLAKE2b of everything before
 
-Nodes stand in the order of their depth, so that where their children are follows from how many
-they have: a file cannot describe anything but a tree. What inner nodes have counted is the sum of
-what is below them.
+Nodes are sorted by depth, so that the places of children follow from their number: a file cannot
+describe anything but a tree. The class counts of inner nodes are the sums of those below.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -34,51 +33,37 @@ from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, position_key
 from selfplay.kernels.jit import kernel
 from selfplay.storage.location import Location
-from selfplay.train.features.feature_set import (
-    LOOKAHEAD,
-    MOVE,
-    VERSION,
-    FeatureSet,
-    SetName,
-    consider,
-    look,
-)
-from selfplay.train.features.lookahead import survey
-from selfplay.train.tree.criterion import SPLITS, Split
-from selfplay.train.tree.tree import LEAF, Tree, walk_down
-
-Target = Literal["move", "candidate"]
-Mirror = Literal["augment", "canonical", "off"]
+from selfplay.train.config import MAX_SMOOTHING, Features, Mirror, Perspective, Split, Target
+from selfplay.train.features.feature_set import TACTICS_OF_MOVES, FeatureSet, encode
+from selfplay.train.tree.tree import LEAF, Nodes, Tree, walk_down
 
 BASE = "models/base"
-"""The tree that comes along, unless there is such a file where one is."""
-_SHIPPED = Path(__file__).parent / BASE
+"""The bundled tree, unless the working folder has such a file."""
+_BUNDLED = Path(__file__).parent / BASE
 
 _MAGIC = b"selfplay tree 1\n"
-_MOST_HEADER = 1 << 20
-_MOST_NODES = 1 << 22
-_MOST_COUNTS = 1 << 24
-_MOST_BYTES = 1 << 26
+_MAX_HEADER = 1 << 20
+_MAX_NODES = 1 << 22
+_MAX_COUNTS = 1 << 24
+_MAX_BYTES = 1 << 26
 _CHECKSUM = 16
-# What a set of features was called when the first models were written.
-_NAMES_IN_FILES = {"lookahead": "foresight"}
+# The name of a feature set in files, where it is another.
+_NAMES_IN_FILES: dict[str, str] = {"lookahead": "foresight"}
 _NARROW, _WIDE = "<i4", "<i8"
-
-MOST_SMOOTHING = 1e6
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A tree that has learned to choose moves."""
+    """A tree that chooses moves."""
 
     tree: Tree
     features: FeatureSet
     target: Target
     mirror: Mirror
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """How it was grown."""
+    """The training options."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    """What it was grown from, with what, and how well it did."""
+    """Runs, versions and accuracy."""
 
     @property
     def board(self) -> Board:
@@ -86,56 +71,42 @@ class Model:
 
     @cached_property
     def shares(self) -> Array:
-        """float32 [node, class]: what speaks for each class in a node, from 0 to 1."""
+        """float32 [node, class]"""
         return self.tree.shares.astype(np.float32)
 
     def scores(self, own: Array, mask: Array) -> Array:
-        """float32 [position, column]: what speaks for each move, from 0 to 1; -1 where it cannot
-        be made."""
-        return self.ask(own, mask)[0]
+        """float32 [position, column]: the score of each move, from 0 to 1; -1 if illegal."""
+        return self.predict(own, mask)[0]
 
-    def ask(self, own: Array, mask: Array) -> tuple[Array, Array]:
-        """The scores, and int32 [position, column], the node in which the tree ends for each."""
-        if self.mirror != "canonical" or self.features.sees_no_sides:
-            return self._ask_as_it_is(own, mask)
+    def predict(self, own: Array, mask: Array) -> tuple[Array, Array]:
+        """The scores, and int32 [position, column], the node that each move reached."""
+        if self.mirror != "canonical" or self.features.by_move:
+            return self._predict(own, mask)
         board = self.board
         image = mirrored(board, own), mirrored(board, mask)
         turn = position_key(board, *image) < position_key(board, own, mask)
-        scores, nodes = self._ask_as_it_is(
-            np.where(turn, image[0], own), np.where(turn, image[1], mask)
-        )
+        scores, nodes = self._predict(np.where(turn, image[0], own), np.where(turn, image[1], mask))
         scores[turn], nodes[turn] = scores[turn, ::-1], nodes[turn, ::-1]
         return scores, nodes
 
-    def _ask_as_it_is(self, own: Array, mask: Array) -> tuple[Array, Array]:
-        tree, board = self.tree, self.board
+    def _predict(self, own: Array, mask: Array) -> tuple[Array, Array]:
+        board, features = self.board, self.features
         scores = np.empty((len(own), board.columns), np.float32)
         nodes = np.empty((len(own), board.columns), np.int32)
-        _ask_all(
-            board,
-            own,
-            mask,
-            self.features.number,
-            self.features.perspective == "absolute",
-            tree.feature,
-            tree.value,
-            tree.child,
-            tree.filled,
-            SPLITS[tree.split],
-            self.shares,
-            np.empty((board.columns, self._width), np.uint8),
-            scores,
-            nodes,
-        )
+        rows = board.columns if features.by_move else 1
+        codes = np.empty((rows, self._width), np.uint8)
+        absolute = features.perspective == "absolute"
+        tree, shares = self.tree.nodes, self.shares
+        _predict_all(board, own, mask, features.kind, absolute, tree, shares, codes, scores, nodes)
         return scores, nodes
 
     @cached_property
     def _width(self) -> int:
-        return len(self.features.widths)
+        return len(self.features.names)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the tree and of how it is asked, not of where it comes from."""
+        """A hash of the tree and its features, not of its provenance."""
         digest = blake2b(json.dumps(self._header(), sort_keys=True).encode(), digest_size=16)
         digest.update(self._body())
         return digest.hexdigest()
@@ -147,14 +118,14 @@ class Model:
     def _header(self) -> dict[str, Any]:
         return {
             "features": _NAMES_IN_FILES.get(self.features.name, self.features.name),
-            "features_version": VERSION,
+            "features_version": self.features.version,
             "perspective": self.features.perspective,
             "board": self.board.size,
             "connect": self.board.connect,
             "target": self.target,
             "mirror": self.mirror,
             "split": self.tree.split,
-            # Trees without it are what they were before there was any.
+            # Left out where it is the default: older fingerprints stay.
             **({"smoothing": self.tree.smoothing} if self.tree.smoothing else {}),
             **({"counts": _WIDE} if self._count_kind == _WIDE else {}),
             "classes": self.tree.counts.shape[1],
@@ -173,7 +144,7 @@ class Model:
         )
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """The content of the file."""
         header = json.dumps(
             {
                 **self._header(),
@@ -194,12 +165,12 @@ class Model:
 
     @classmethod
     def load(cls, path: str) -> Model:
-        """Read a model; a file that is none, or is damaged, is refused."""
+        """Read a model file; a damaged one is refused."""
         if path == BASE and not Path(path).exists():
-            path = str(_SHIPPED)
+            path = str(_BUNDLED)
         place, name = Location.of_file(path)
         try:
-            data = place.read(name, _MOST_BYTES)
+            data = place.read(name, _MAX_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"there is no model {quoted(path, 200)}") from None
         except IsADirectoryError:
@@ -207,56 +178,62 @@ class Model:
         try:
             return cls.from_bytes(data)
         except InputError as error:
-            raise InputError(f"{quoted(path, 200)} is no model: {error}") from None
+            raise InputError(f"{quoted(path, 200)} is not a model: {error}") from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Model:
         if not data.startswith(_MAGIC):
-            raise InputError("it does not begin as one")
+            raise InputError("it does not start with the magic line")
         content, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
         if blake2b(content, digest_size=_CHECKSUM).digest() != checksum:
-            raise InputError("it is damaged: its checksum is another")
+            raise InputError("it is damaged: its checksum does not match")
         try:
             return cls._parsed(content)
         except InputError:
             raise
-        except Exception as error:  # a checksum can be right and the rest be nonsense
+        except Exception as error:  # a forged file has a right checksum
             raise InputError(f"{type(error).__name__}: {quoted(str(error))}") from None
 
     @classmethod
     def _parsed(cls, content: bytes) -> Model:
-        header_bytes, rest = _part(content[len(_MAGIC) :], _MOST_HEADER)
+        header_bytes, rest = _part(content[len(_MAGIC) :], _MAX_HEADER)
         compressed, rest = _part(rest, len(rest))
         if rest:
-            raise InputError("something stands behind its end")
+            raise InputError("it has extra bytes at its end")
         header = json.loads(header_bytes)
         if not isinstance(header, dict):
-            raise InputError("its header is no object")
-        if header["features_version"] != VERSION:
-            raise InputError(
-                f"its features are of version {header['features_version']}, those here of {VERSION}"
-            )
+            raise InputError("its header is not a JSON object")
+        names = {_NAMES_IN_FILES.get(name, name): name for name in get_args(Features)}
+        if header["features"] not in names:
+            known = ", ".join(names)
+            raise InputError(f"features is one of {known}, not {quoted(str(header['features']))}")
+        target: Target = _choice(header, "target", Target)
         features = FeatureSet(
-            _named_in_file(header),
+            names[header["features"]],
             Board.parse(header["board"], header["connect"]),
-            _one_of(header, "perspective", ("mover", "absolute")),
+            _choice(header, "perspective", Perspective),
+            target,
         )
-        target: Target = _one_of(header, "target", get_args(Target))
-        classes = 2 if target == "candidate" else features.board.columns
-        if header["classes"] != classes or (target == "candidate") != features.by_move:
-            raise InputError("its target and its features do not go together")
+        if header["features_version"] != features.version:
+            raise InputError(
+                f"its features are of version {header['features_version']}, those here of "
+                f"{features.version}"
+            )
+        classes = 2 if features.by_move else features.board.columns
+        if header["classes"] != classes:
+            raise InputError("its target and its classes do not go together")
         return cls(
             _tree_of(header, compressed, features, classes),
             features,
             target,
-            _one_of(header, "mirror", get_args(Mirror)),
+            _choice(header, "mirror", Mirror),
             dict(header["parameters"]),
             dict(header["provenance"]),
         )
 
 
 def ready_to_write(path: str) -> None:
-    """Refuse at once, not after an hour, where no model can be written."""
+    """Refuse before training where no model can be written."""
     place, name = Location.of_file(path)
     if place.folder is not None and (place.folder / name).is_dir():
         raise InputError(f"{quoted(path, 200)} is a folder: a model is a file")
@@ -264,41 +241,36 @@ def ready_to_write(path: str) -> None:
 
 
 def _part(data: bytes, most: int) -> tuple[bytes, bytes]:
-    """A part that begins with its length, and what comes after it."""
+    """A part that begins with its length, and the rest."""
     if len(data) < 4:
         raise InputError("it is cut off")
     (length,) = struct.unpack("<I", data[:4])
     if length > most or length > len(data) - 4:
-        raise InputError("it is cut off, or lies about its lengths")
+        raise InputError("it is cut off, or its lengths are wrong")
     return data[4 : 4 + length], data[4 + length :]
 
 
-def _one_of(header: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Any:
+def _choice(header: Mapping[str, Any], name: str, choices: Any) -> Any:
+    known = get_args(choices)
     if header[name] not in known:
         raise InputError(f"{name} is one of {', '.join(known)}, not {quoted(str(header[name]))}")
     return header[name]
 
 
-def _named_in_file(header: Mapping[str, Any]) -> SetName:
-    names = {_NAMES_IN_FILES.get(name, name): name for name in get_args(SetName)}
-    found: SetName = names[_one_of(header, "features", tuple(names))]
-    return found
-
-
 def _smoothing_of(header: Mapping[str, Any]) -> float:
     smoothing = header.get("smoothing", 0.0)
-    if type(smoothing) is not float or not 0 <= smoothing <= MOST_SMOOTHING:
-        raise InputError(f"its smoothing is a number from 0 to {MOST_SMOOTHING:,.0f}")
+    if type(smoothing) is not float or not 0 <= smoothing <= MAX_SMOOTHING:
+        raise InputError(f"its smoothing is a number from 0 to {MAX_SMOOTHING:,.0f}")
     return smoothing
 
 
 def _tree_of(
     header: Mapping[str, Any], compressed: bytes, features: FeatureSet, classes: int
 ) -> Tree:
-    """The tree of the nodes in a file; refused if they are none."""
-    split: Split = _one_of(header, "split", get_args(Split))
+    """The tree of the nodes in a file; refused unless they are one."""
+    split: Split = _choice(header, "split", Split)
     nodes, leaves = int(header["nodes"]), int(header["leaves"])
-    if not (1 <= leaves <= nodes <= _MOST_NODES and nodes * classes <= _MOST_COUNTS):
+    if not (1 <= leaves <= nodes <= _MAX_NODES and nodes * classes <= _MAX_COUNTS):
         raise InputError("the number of its nodes is out of range")
     kind = _WIDE if header.get("counts", _NARROW) == _WIDE else _NARROW
     size = nodes * 4 + leaves * classes * int(kind[-1])
@@ -312,29 +284,29 @@ def _tree_of(
     widths = features.widths
     is_leaf = feature == LEAF
     if is_leaf.sum() != leaves or feature.min() < LEAF or feature.max() >= len(widths):
-        raise InputError("it asks for features that there are not")
-    asked = np.maximum(feature, 0)
-    if (value >= np.where(is_leaf, 1 << 16, widths[asked])).any():
-        raise InputError("it asks for values that there are not")
-    sides = np.where(is_leaf, 0, widths[asked] if split == "multiway" else 2)
+        raise InputError("a node tests an unknown feature")
+    tested = np.maximum(feature, 0)
+    if (value >= np.where(is_leaf, 1 << 16, widths[tested])).any():
+        raise InputError("a threshold is out of range")
+    sides = np.where(is_leaf, 0, widths[tested] if split == "multiway" else 2)
     ends = 1 + np.cumsum(sides)
     if ends[-1] != nodes or (ends - sides <= np.arange(nodes))[~is_leaf].any():
-        raise InputError("its nodes make no tree")
+        raise InputError("its nodes are not a tree")
     counts = np.zeros((nodes, classes), np.int64)
     counts[is_leaf] = of_leaves
     if of_leaves.min() < 0 or of_leaves.sum(dtype=float) >= 2**62:
-        raise InputError("it has counted less than nothing, or more than there can be")
+        raise InputError("a class count is negative, or more than there can be")
     child = np.where(is_leaf, 0, ends - sides).astype(np.int32)
     summed = _summed(counts, child, sides)
     tree = Tree(split, feature, value, child, summed, _smoothing_of(header))
     if not tree.filled[0] or not tree.filled[tree.parent].all():
-        raise InputError("it has counted nothing")
+        raise InputError("its root has no rows")
     return tree
 
 
 @kernel
 def _summed(counts: Array, child: Array, sides: Array) -> Array:
-    """The classes of all nodes, from those of the leaves: children stand behind their parents."""
+    """The class counts of all nodes, from those of the leaves: children come after parents."""
     for node in range(len(counts) - 1, -1, -1):
         for side in range(sides[node]):
             for k in range(counts.shape[1]):
@@ -343,39 +315,20 @@ def _summed(counts: Array, child: Array, sides: Array) -> Array:
 
 
 @kernel
-def _ask_all(
-    board: Board,
-    own: Array,
-    mask: Array,
-    kind: int,
-    absolute: bool,
-    feature: Array,
-    value: Array,
-    child: Array,
-    filled: Array,
-    split: int,
-    shares: Array,
-    codes: Array,
-    scores: Array,
-    nodes: Array,
-) -> None:
-    """Ask the tree about positions, or about every move in them."""
-    by_move = kind in (MOVE, LOOKAHEAD)
+def _predict_all(
+    board: Board, own: Array, mask: Array, kind: int, absolute: bool, tree: Nodes, shares: Array,
+    codes: Array, scores: Array, nodes: Array,
+) -> None:  # fmt: skip
+    by_move = kind >= TACTICS_OF_MOVES
     for row in range(len(own)):
-        node = 0
-        if kind == LOOKAHEAD:
-            survey(board, own[row], mask[row], codes)
-        elif not by_move:
-            look(board, own[row], mask[row], kind, absolute, codes[0])
-            node = walk_down(codes[0], feature, value, child, filled, split)
+        encode(board, own[row], mask[row], kind, absolute, codes)
+        node = 0 if by_move else walk_down(codes[0], tree)
         for column in range(board.columns):
             top = np.uint64(column * board.stride + board.rows - 1)
             if (mask[row] >> top) & np.uint64(1):
                 scores[row, column], nodes[row, column] = -1.0, LEAF
                 continue
             if by_move:
-                if kind == MOVE:
-                    consider(board, own[row], mask[row], column, codes[column])
-                node = walk_down(codes[column], feature, value, child, filled, split)
+                node = walk_down(codes[column], tree)
             scores[row, column] = shares[node, 1 if by_move else column]
             nodes[row, column] = node

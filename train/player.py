@@ -1,4 +1,4 @@
-"""A trained tree as a player: no search, one walk down the tree."""
+"""The tree player: no search, one walk down the tree per move."""
 
 from __future__ import annotations
 
@@ -26,21 +26,20 @@ def _loaded(path: str) -> Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeOptions:
-    """Which tree a `tree` player asks."""
+    """Options of a `tree` player."""
 
     model: str = field(default=BASE, metadata=HOW)
-    """The file: a path or a URI; the tree that comes along, if not given. Which tree it is, its
-    fingerprint says."""
+    """A path or a URI; the default is the bundled tree."""
     fingerprint: str | None = None
-    """Of the model that is meant; that of the file, if not given."""
+    """The fingerprint the file must have; taken from the file, if not given."""
 
     def __post_init__(self) -> None:
-        Location.of_file(self.model)  # understood, not opened
+        Location.of_file(self.model)  # parsed, not opened
 
 
 class TreePlayer:
-    """Plays what speaks for itself most. Of equals that is what wins at once, then what does not
-    let the other side win at once, then what is nearer to the middle."""
+    """Plays the move with the highest score. Ties: a move that wins at once, then one that does not
+    lose at once, then the one nearest to the middle."""
 
     def __init__(self, board: Board, model: Model) -> None:
         if board != model.board:
@@ -50,7 +49,7 @@ class TreePlayer:
         self._mask = np.zeros(1, np.uint64)
         middle = (board.columns - 1) / 2
         self._order = sorted(range(board.columns), key=lambda column: abs(column - middle))
-        self.model.scores(self._own, self._mask)  # compiled before anything is timed
+        self.model.scores(self._own, self._mask)  # compiles
 
     def new_game(self, seed: int) -> None:
         pass
@@ -61,26 +60,26 @@ class TreePlayer:
             raise InputError(f"this tree plays on {self.model.board}, not on {position.board}")
         start = perf_counter()
         self._own[0], self._mask[0] = position.own, position.mask
-        found, nodes = self.model.ask(self._own, self._mask)
-        scores = found[0].tolist()
+        predicted = self.model.predict(self._own, self._mask)
+        (scores,), (nodes,) = (array.tolist() for array in predicted)
         best = max(scores)
-        equals = [column for column in self._order if scores[column] == best]
-        move = equals[0] if len(equals) == 1 else _soonest(position, equals)
+        ties = [column for column in self._order if scores[column] == best]
+        move = ties[0] if len(ties) == 1 else _break_tie(position, ties)
         shares = tuple(None if score < 0 else score for score in scores)
-        why = Explanation(self.model, position, move, shares, int(nodes[0, move]))
+        why = Explanation(self.model, position, move, shares, nodes[move])
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
 
 
-def _soonest(position: Position, equals: list[int]) -> int:
-    """The first of these that wins at once, or else does not lose at once."""
+def _break_tie(position: Position, ties: list[int]) -> int:
+    """The first move that wins at once, or else does not lose at once."""
     winning = position.winning_moves
-    for column in equals:
+    for column in ties:
         if column in winning:
             return column
-    for column in equals:
+    for column in ties:
         if not position.play(column).winning_moves:
             return column
-    return equals[0]
+    return ties[0]
 
 
 def _resolve(options: TreeOptions) -> TreeOptions:
@@ -93,8 +92,8 @@ def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
     model = _loaded(options.model)
     if options.fingerprint not in (None, model.fingerprint):
         raise InputError(
-            f"the model {quoted(options.model, 200)} is not the one that is meant: its fingerprint "
-            f"is {model.fingerprint}, not {options.fingerprint}"
+            f"the model {quoted(options.model, 200)} has the fingerprint {model.fingerprint}, not "
+            f"{options.fingerprint}"
         )
     return TreePlayer(board, model)
 

@@ -1,4 +1,4 @@
-"""Training: from the positions of runs to a model, and how well it knows those it has not seen."""
+"""Training: from runs to a model, and its accuracy on a test set."""
 
 from __future__ import annotations
 
@@ -7,152 +7,64 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from selfplay.arrays import Array
+from selfplay.confidence import wilson
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset
-from selfplay.train.estimator.encoding import Thresholds, quartiles_of
-from selfplay.train.evaluation.statistics import wilson
-from selfplay.train.features.feature_set import FeatureSet, Perspective
-from selfplay.train.model import MOST_SMOOTHING, Mirror, Model, Target
-from selfplay.train.training_set import (
-    Duplicates,
-    Labels,
-    StoneWeights,
-    TestSplit,
-    TrainingSet,
-    training_set_of,
-)
-from selfplay.train.tree.criterion import Criterion, Split
-from selfplay.train.tree.grower import Limits, Matrix, grow
-from selfplay.train.tree.pruning import reduced_error, with_leaves
+from selfplay.train.config import TrainingConfig
+from selfplay.train.estimator.encoding import quartiles_of
+from selfplay.train.features.feature_set import FeatureSet
+from selfplay.train.model import Model
+from selfplay.train.training_set import StoneWeights, TrainingSet, training_set_of
+from selfplay.train.tree.branch import Limits
+from selfplay.train.tree.grower import Matrix
+from selfplay.train.tree.pruning import grow_pruned, with_leaves
 from selfplay.train.tree.tree import Tree
 
 if TYPE_CHECKING:
     from selfplay.train.tree.distributed import Part, Traffic
 
-Tell = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is, and of how much."""
+OnProgress = Callable[[str, int, int], None]
+"""Called with the phase, how much of it is done, and of how much."""
 
-# Moves are considered for so many positions at a time, to keep memory bounded.
-_AT_ONCE = 1 << 18
-
-
-Features = Literal["cells", "tactics", "lookahead"]
+# Positions whose moves are encoded in one go, to bound memory.
+_BATCH = 1 << 18
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingConfig:
-    """How a model is made of rows."""
-
-    features: Features | None = None
-    """Of the position as a whole for a tree of moves: tactics, if not given. A tree of candidates
-    looks at its moves, with lookahead unless tactics are asked for."""
-    perspective: Perspective = "mover"
-    target: Target = "candidate"
-    labels: Labels = "teacher"
-    mirror: Mirror = "augment"
-    criterion: Criterion = "entropy"
-    split: Split = "threshold"
-    thresholds: Thresholds = "all"
-    """Where thresholds may stand: anywhere, or at the quartiles of features of many values."""
-    max_depth: int | None = None
-    min_samples_leaf: int = 20
-    smoothing: float = 400.0
-    """With how many rows like those above it each node is filled up: small leaves then say no more
-    than they know. Rows count as often as elsewhere: mirror images and merged ones, too."""
-    min_gain: float = 0.0
-    max_leaves: int | None = None
-    prune: float | None = None
-    duplicates: Duplicates = "merge"
-    max_weight: int | None = None
-    """However often a position comes up, it counts so many times at most."""
-    test: float = 0.2
-    """The share to be examined on; 0 learns from all."""
-    test_split: TestSplit = "position"
-
-    def __post_init__(self) -> None:
-        if self.features is None:
-            usual = "lookahead" if self.target == "candidate" else "tactics"
-            object.__setattr__(self, "features", usual)
-        for name, kind in (
-            ("features", Features),
-            ("perspective", Perspective),
-            ("target", Target),
-            ("labels", Labels),
-            ("mirror", Mirror),
-            ("criterion", Criterion),
-            ("split", Split),
-            ("thresholds", Thresholds),
-            ("duplicates", Duplicates),
-            ("test_split", TestSplit),
-        ):
-            if getattr(self, name) not in get_args(kind):
-                known = ", ".join(get_args(kind))
-                raise InputError(f"{name} is one of {known}, not {getattr(self, name)!r}")
-        if self.features == "lookahead" and self.target != "candidate":
-            raise InputError("features=lookahead are of moves: they are for target=candidate")
-        if self.thresholds != "all" and self.split != "threshold":
-            raise InputError("thresholds=quartiles are for split=threshold")
-        if self.labels == "optimal" and self.target != "candidate":
-            raise InputError("labels=optimal are for target=candidate: several moves may be right")
-        for name, least in (
-            ("max_depth", 0),
-            ("min_samples_leaf", 1),
-            ("max_leaves", 1),
-            ("max_weight", 1),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise InputError(f"{name} is a number from {least} up, not {value}")
-        if self.max_weight is not None and (self.duplicates, self.labels) != ("merge", "optimal"):
-            raise InputError("max_weight is for duplicates=merge and labels=optimal")
-        if not 0 <= self.test < 1:
-            raise InputError(f"test is a share from 0 up, below 1, not {self.test:g}")
-        if self.prune is not None and not 0 < self.prune < 1:
-            raise InputError(f"prune is a share between 0 and 1, not {self.prune:g}")
-        if not 0 <= self.smoothing <= MOST_SMOOTHING:
-            raise InputError(
-                f"smoothing is a number from 0 to {MOST_SMOOTHING:,.0f}, not {self.smoothing:g}"
-            )
-        if not self.min_gain >= 0:
-            raise InputError(f"min_gain is a number from 0 up, not {self.min_gain:g}")
-
-    def features_on(self, board: Board) -> FeatureSet:
-        if self.target == "candidate" and self.features != "lookahead":
-            return FeatureSet("move", board, self.perspective)
-        assert self.features is not None
-        return FeatureSet(self.features, board, self.perspective)
+def feature_set_of(config: TrainingConfig, board: Board) -> FeatureSet:
+    assert config.features is not None
+    return FeatureSet(config.features, board, config.perspective, config.target)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """What came of a training."""
+    """The result of a training."""
 
     rows: int
     unique_rows: int
-    """Different positions with a move, mirror images as the recipe has them."""
+    """Rows of the training set after mirroring and merging."""
     test_rows: int
     leaves: int
     depth: int
     train_accuracy: float
     test_accuracy: float | None
-    """None where nothing was left to be examined on, as the next two."""
+    """None without a test set, as the next two."""
     test_interval: tuple[float, float] | None
     constant_accuracy: float | None
-    """Of an answer that is always the middle column, or the open one next to it."""
+    """The accuracy of always playing the open column nearest to the middle."""
     confusion: list[list[int]]
-    """Test rows by the teacher's column and by the model's."""
+    """Test rows by the teacher's column and the model's."""
     seconds: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """How a model did on some rows. Those of several parts can be added up."""
+class Scores:
+    """How a tree did on the training and the test set. Those of several parts can be added up."""
 
     rows: int
     unique_rows: int
@@ -162,160 +74,154 @@ class Marks:
     constant_right: int
     confusion: Array
 
-    def __add__(self, other: Marks) -> Marks:
+    def __add__(self, other: Scores) -> Scores:
         names = self.__slots__
-        return Marks(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        return Scores(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """Rows to learn from and rows to be examined on, as a recipe has them."""
+class Division:
+    """A training set and a test set, as a config has them."""
 
-    recipe: TrainingConfig
+    config: TrainingConfig
     rows: int
-    seen: TrainingSet
-    unseen: TrainingSet
-    taught: TrainingSet
+    training: TrainingSet
+    test: TrainingSet
+    prepared: TrainingSet
+    """The training set with its mirror images, merged."""
 
     @classmethod
-    def of(cls, training_set: TrainingSet, recipe: TrainingConfig) -> Course:
-        seen, unseen = training_set.divided(recipe.test, recipe.test_split)
-        taught = seen.mirrored_as(recipe.mirror)
-        if recipe.duplicates == "merge":
-            taught = taught.merged(recipe.max_weight)
-        return cls(recipe, training_set.rows, seen, unseen, taught)
+    def of(cls, rows: TrainingSet, config: TrainingConfig) -> Division:
+        training, test = rows.divided(config.test, config.test_split)
+        prepared = training.mirrored_as(config.mirror)
+        if config.duplicates == "merge":
+            prepared = prepared.merged(config.max_weight)
+        return cls(config, rows.rows, training, test, prepared)
 
     def matrix(self, threads: int | None) -> Matrix:
-        """What a tree is grown from."""
-        return matrix_of(self.taught, self.recipe.features_on(self.seen.board), threads)
+        return matrix_of(self.prepared, feature_set_of(self.config, self.test.board), threads)
 
-    def marks(self, tree: Tree) -> Marks:
-        """How the tree does on all of it."""
-        model, seen, unseen = _model(self.recipe, self.seen.board, tree, {}), self.seen, self.unseen
-        answers = _answers(model, unseen)
-        return Marks(
+    def evaluate(self, tree: Tree) -> Scores:
+        model = _model(self.config, self.test.board, tree, {})
+        moves = _moves(model, self.test)
+        return Scores(
             rows=self.rows,
-            unique_rows=len(self.taught),
-            train_rows=self.seen.rows,
-            train_right=int(seen.will_do(_answers(model, seen)).sum()),
-            test_right=int(unseen.will_do(answers).sum()),
-            constant_right=int(unseen.will_do(_middle(unseen)).sum()),
-            confusion=_confusion(unseen, answers),
+            unique_rows=len(self.prepared),
+            train_rows=self.training.rows,
+            train_right=int(self.training.is_accepted(_moves(model, self.training)).sum()),
+            test_right=int(self.test.is_accepted(moves).sum()),
+            constant_right=int(self.test.is_accepted(_middle(self.test)).sum()),
+            confusion=_confusion(self.test, moves),
         )
 
 
 def train_model(
     datasets: Sequence[Dataset],
-    recipe: TrainingConfig,
-    tell: Tell = lambda what, done, of: None,
+    config: TrainingConfig,
+    on_progress: OnProgress = lambda phase, done, of: None,
     threads: int | None = None,
     weights_by_run: Sequence[StoneWeights] | None = None,
 ) -> tuple[Model, TrainingReport]:
-    """Grow a tree of the positions in some runs, each with stone weights of its own, if given."""
+    """Train a model on runs, each with its own stone weights, if given."""
     clock = _Clock()
-    training_set = training_set_of(
-        datasets, recipe.labels, partial(tell, "rows read"), weights_by_run=weights_by_run
+    rows = training_set_of(
+        datasets, config.labels, partial(on_progress, "rows read"), weights_by_run=weights_by_run
     )
     clock.lap("reading")
-    course = Course.of(training_set, recipe)
+    division = Division.of(rows, config)
     clock.lap("dividing")
-    matrix = course.matrix(threads)
+    matrix = division.matrix(threads)
+    if config.thresholds == "quartiles":
+        matrix = replace(matrix, cuts=quartiles_of(matrix.codes, matrix.widths))
     clock.lap("features")
-    tree = _grown(matrix, recipe, threads, partial(tell, "rows in grown branches"))
+    tree = grow_pruned(matrix, config, threads, partial(on_progress, "rows in grown branches"))
     clock.lap("growing")
-    marks = course.marks(tree)
+    scores = division.evaluate(tree)
     clock.lap("examining")
-    report = _report(recipe, tree, marks, clock.laps)
-    return _model(recipe, training_set.board, tree, _provenance(datasets, report)), report
+    report = _report(config, tree, scores, clock.laps)
+    return _model(config, rows.board, tree, _provenance(datasets, report)), report
 
 
-_OF_ONE_PROCESS = {"prune": None, "max_weight": None, "thresholds": "all", "test_split": "position"}
-"""What has to be as usual where rows are spread."""
+_LOCAL_ONLY = {"prune": None, "max_weight": None, "thresholds": "all", "test_split": "position"}
+"""Options that need all rows in one process, and their defaults."""
 
 
 def train_distributed(
     datasets: Sequence[Dataset],
-    recipe: TrainingConfig,
+    config: TrainingConfig,
     parts: int,
-    tell: Tell = lambda what, done, of: None,
+    on_progress: OnProgress = lambda phase, done, of: None,
 ) -> tuple[Model, TrainingReport, Traffic]:
-    """The same over so many actors of a Ray that runs: each reads some of the shards."""
+    """The same model, trained on the actors of a running Ray: each reads some of the shards."""
     from selfplay.train.tree.distributed import DistributedGrower
 
-    for name, usual in _OF_ONE_PROCESS.items():
-        if getattr(recipe, name) != usual:
-            raise InputError(f"{name}={getattr(recipe, name)} is for one process: leave it out")
+    for name, usual in _LOCAL_ONLY.items():
+        if getattr(config, name) != usual:
+            raise InputError(f"{name}={getattr(config, name)} is for one process: leave it out")
     clock = _Clock()
-    spread = DistributedGrower(RunPart(tuple(d.place.absolute for d in datasets), recipe), parts)
+    runs = tuple(dataset.place.absolute for dataset in datasets)
+    grower = DistributedGrower(RunPart(runs, config), parts)
     try:
-        limits = Limits(
-            max_depth=recipe.max_depth,
-            min_samples_leaf=recipe.min_samples_leaf,
-            min_gain=recipe.min_gain,
-        )
-        tree = spread.grow(recipe.criterion, recipe.split, limits, tell)
-        if recipe.max_leaves is not None:
-            tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)
+        tree = grower.grow(config.criterion, config.split, Limits.of(config), on_progress)
+        if config.max_leaves is not None:
+            tree = with_leaves(tree, config.max_leaves, config.criterion)
         clock.lap("reading and growing")
-        first, *others = spread.ask("examine", tree)
+        first, *others = grower.call("evaluate", tree)
         clock.lap("examining")
     finally:
-        spread.dismiss()
-    report = _report(recipe, tree, sum(others, first), clock.laps)
-    return (
-        _model(recipe, datasets[0].board, tree, _provenance(datasets, report)),
-        report,
-        spread.traffic,
-    )
+        grower.close()
+    report = _report(config, tree, sum(others, first), clock.laps)
+    model = _model(config, datasets[0].board, tree, _provenance(datasets, report))
+    return model, report, grower.traffic
 
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """One part of the rows of some runs, for an actor."""
+    """Loads a part of some runs in an actor."""
 
     runs: tuple[str, ...]
-    recipe: TrainingConfig
+    config: TrainingConfig
 
     def __call__(self, number: int, of: int) -> Part:
         from selfplay.train.tree.distributed import Part
 
         datasets = [Dataset(run) for run in self.runs]
-        training_set = training_set_of(datasets, self.recipe.labels, part=(number, of))
-        course = Course.of(training_set, self.recipe)
-        return Part(course.matrix(threads=1), course.marks)
+        rows = training_set_of(datasets, self.config.labels, part=(number, of))
+        division = Division.of(rows, self.config)
+        return Part(division.matrix(threads=1), division.evaluate)
 
 
 def _model(
-    recipe: TrainingConfig, board: Board, tree: Tree, provenance: Mapping[str, Any]
+    config: TrainingConfig, board: Board, tree: Tree, provenance: Mapping[str, Any]
 ) -> Model:
     return Model(
-        replace(tree, smoothing=float(recipe.smoothing)),
-        recipe.features_on(board),
-        recipe.target,
-        recipe.mirror,
-        asdict(recipe),
+        replace(tree, smoothing=float(config.smoothing)),
+        feature_set_of(config, board),
+        config.target,
+        config.mirror,
+        asdict(config),
         provenance,
     )
 
 
 def _report(
-    recipe: TrainingConfig, tree: Tree, marks: Marks, seconds: dict[str, float]
+    config: TrainingConfig, tree: Tree, scores: Scores, seconds: dict[str, float]
 ) -> TrainingReport:
-    test_rows = marks.rows - marks.train_rows
-    if not marks.train_rows or (recipe.test and not test_rows):
-        raise InputError(f"{marks.rows:,} positions are too few to be divided")
-    accuracy = marks.test_right / test_rows if test_rows else None
+    test_rows = scores.rows - scores.train_rows
+    if not scores.train_rows or (config.test and not test_rows):
+        raise InputError(f"{scores.rows:,} positions are too few for a test set")
+    accuracy = scores.test_right / test_rows if test_rows else None
     return TrainingReport(
-        rows=marks.rows,
-        unique_rows=marks.unique_rows,
+        rows=scores.rows,
+        unique_rows=scores.unique_rows,
         test_rows=test_rows,
         leaves=tree.leaves,
         depth=tree.depth,
-        train_accuracy=marks.train_right / marks.train_rows,
+        train_accuracy=scores.train_right / scores.train_rows,
         test_accuracy=accuracy,
         test_interval=None if accuracy is None else wilson(accuracy, test_rows),
-        constant_accuracy=marks.constant_right / test_rows if test_rows else None,
-        confusion=marks.confusion.tolist(),
+        constant_accuracy=scores.constant_right / test_rows if test_rows else None,
+        confusion=scores.confusion.tolist(),
         seconds=seconds,
     )
 
@@ -352,21 +258,21 @@ class _Clock:
 def matrix_of(
     training_set: TrainingSet, features: FeatureSet, threads: int | None = None
 ) -> Matrix:
-    """What a tree is grown from: positions and their moves, or moves and whether they were made."""
+    """One row per position, labelled with a move, or per move, labelled correct or not."""
     if not features.by_move:
         return Matrix(
-            codes=features.of_positions(training_set.own, training_set.mask),
+            codes=features.encode(training_set.own, training_set.mask, threads)[:, 0],
             widths=features.widths,
             labels=training_set.move.astype(np.uint8),
             weights=training_set.weight,
             classes=training_set.board.columns,
         )
     codes, labels, weights = [], [], []
-    for start in range(0, max(1, len(training_set)), _AT_ONCE):
-        part = training_set[start : start + _AT_ONCE]
-        row, column = np.nonzero(_open_columns(part) & part.told_columns)
-        codes.append(features.of_all_moves(part.own, part.mask, threads)[row, column])
-        labels.append(part[row].is_right(column).astype(np.uint8))
+    for start in range(0, max(1, len(training_set)), _BATCH):
+        part = training_set[start : start + _BATCH]
+        row, column = np.nonzero(_open_columns(part) & part.is_labelled)
+        codes.append(features.encode(part.own, part.mask, threads)[row, column])
+        labels.append(part[row].is_correct(column).astype(np.uint8))
         weights.append(part.weight[row])
     return Matrix(
         codes=np.concatenate(codes),
@@ -381,54 +287,23 @@ def _open_columns(training_set: TrainingSet) -> Array:
     """bool [row, column]"""
     board = training_set.board
     tops = [1 << (column * board.stride + board.rows - 1) for column in range(board.columns)]
-    found: Array = (training_set.mask[:, None] & np.array(tops, np.uint64)) == 0
-    return found
+    return np.asarray((training_set.mask[:, None] & np.array(tops, np.uint64)) == 0)
 
 
-def _grown(
-    matrix: Matrix, recipe: TrainingConfig, threads: int | None, tell: Callable[[int, int], None]
-) -> Tree:
-    limits = Limits(
-        max_depth=recipe.max_depth,
-        min_samples_leaf=recipe.min_samples_leaf,
-        min_gain=recipe.min_gain,
-    )
-    grown = partial(
-        grow,
-        criterion=recipe.criterion,
-        split=recipe.split,
-        limits=limits,
-        threads=threads,
-        tell=tell,
-    )
-    if recipe.thresholds == "quartiles":
-        matrix = replace(matrix, cuts=quartiles_of(matrix.codes, matrix.widths))
-    if recipe.prune is not None:
-        kept, other = matrix.divided(recipe.prune)
-        tree = reduced_error(grown(kept), other.codes, other.labels, other.weights)
-    else:
-        tree = grown(matrix)
-    if recipe.max_leaves is not None:
-        tree = with_leaves(tree, recipe.max_leaves, recipe.criterion)
-    return tree
-
-
-def _answers(model: Model, training_set: TrainingSet) -> Array:
-    found: Array = model.scores(training_set.own, training_set.mask).argmax(axis=1)
-    return found
+def _moves(model: Model, training_set: TrainingSet) -> Array:
+    return np.asarray(model.scores(training_set.own, training_set.mask).argmax(axis=1))
 
 
 def _middle(training_set: TrainingSet) -> Array:
-    """The open column that is nearest to the middle, the left one of two."""
+    """The open column nearest to the middle, the left one of two."""
     columns = np.arange(training_set.board.columns)
     away = np.abs(2 * columns - (training_set.board.columns - 1))
-    found: Array = np.where(_open_columns(training_set), away, 1000).argmin(axis=1)
-    return found
+    return np.asarray(np.where(_open_columns(training_set), away, 1000).argmin(axis=1))
 
 
-def _confusion(training_set: TrainingSet, answers: Array) -> Array:
-    columns = training_set.board.columns
-    # Of several right moves, the one that was answered is the one that was asked for.
-    pairs = np.where(training_set.will_do(answers), answers, training_set.move) * columns + answers
+def _confusion(test: TrainingSet, moves: Array) -> Array:
+    columns = test.board.columns
+    # Of several correct moves, the model's counts as the teacher's.
+    pairs = np.where(test.is_accepted(moves), moves, test.move) * columns + moves
     counts: Array = np.bincount(pairs, minlength=columns * columns)
     return counts.reshape(columns, columns)

@@ -1,49 +1,44 @@
-"""What a tree learns from: the positions of runs, each once, with the moves that are right."""
+"""The training set: the positions of runs and their correct moves."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from selfplay.arrays import Array, Int64Array, UInt64Array
+from selfplay.arrays import Array, UInt64Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.rows import NO_RESULT, Rows
 from selfplay.storage.split import shares
 from selfplay.storage.verify import refuse_impossible
+from selfplay.train.config import Labels, Mirror, TestSplit
 from selfplay.train.evaluation.positions import EvaluationSet
-from selfplay.train.model import Mirror
-
-TestSplit = Literal["position", "row"]
-Duplicates = Literal["merge", "keep"]
-Labels = Literal["teacher", "optimal"]
-"""What is right: the teacher's move, or every move that keeps the value of the game."""
 
 StoneWeights = tuple[tuple[int, int], ...]
-"""Up to so many stones, a row counts so many times; of two that apply, the one for fewer."""
+"""(stones, weight): the weight of rows with up to so many stones; the first that applies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSet:
-    """Positions and the right moves, and how often each came up."""
+    """Positions, their correct moves and their weights."""
 
     board: Board
     own: UInt64Array
     """uint64 [row]: the stones of the side to move"""
     mask: UInt64Array
     """uint64 [row]: all stones"""
-    move: Int64Array
-    """int64 [row]: a right move"""
-    right: Int64Array
-    """int64 [row]: all of them, as a set of columns"""
-    left_out: Int64Array
-    """int64 [row]: a set of columns, neither right nor wrong"""
-    weight: Int64Array
+    move: Array
+    """int64 [row]: a correct move"""
+    right: Array
+    """int64 [row]: all correct moves, a set of columns"""
+    unlabelled: Array
+    """int64 [row]: moves without a label, a set of columns"""
+    weight: Array
     """int64 [row]"""
 
     def __len__(self) -> int:
@@ -57,28 +52,23 @@ class TrainingSet:
         return int(self.weight.sum())
 
     @property
-    def told_columns(self) -> Array:
-        """bool [row, column]: whether it is told that the column is right, or wrong."""
-        found: Array = self.left_out[:, None] >> np.arange(self.board.columns) & 1 == 0
-        return found
+    def is_labelled(self) -> Array:
+        """bool [row, column]: whether the move is labelled correct or wrong."""
+        return np.asarray(self.unlabelled[:, None] >> np.arange(self.board.columns) & 1 == 0)
 
-    def is_right(self, columns: Array) -> Array:
-        """bool [row]: whether this column is told to be right."""
-        found: Array = self.right >> columns & 1 != 0
-        return found
+    def is_correct(self, columns: Array) -> Array:
+        """bool [row]: whether this move is labelled correct."""
+        return np.asarray(self.right >> columns & 1 != 0)
 
-    def will_do(self, columns: Array) -> Array:
-        """bool [row]: whether this column is not told to be wrong."""
-        found: Array = (self.right | self.left_out) >> columns & 1 != 0
-        return found
+    def is_accepted(self, columns: Array) -> Array:
+        """bool [row]: whether this move is not labelled wrong."""
+        return np.asarray((self.right | self.unlabelled) >> columns & 1 != 0)
 
     def keys(self) -> tuple[Array, Array]:
-        """A number for each position, and that of its mirror image."""
-        board = self.board
-        image = mirrored(board, self.own), mirrored(board, self.mask)
-        return position_key(board, self.own, self.mask), position_key(board, *image)
+        """The key of each position, and of its mirror image."""
+        return _keys(self.board, self.own, self.mask)
 
-    def turned(self) -> TrainingSet:
+    def mirrored(self) -> TrainingSet:
         """The mirror images."""
         board = self.board
         return TrainingSet(
@@ -86,32 +76,24 @@ class TrainingSet:
             mirrored(board, self.own),
             mirrored(board, self.mask),
             board.columns - 1 - self.move,
-            _turned(self.right, board.columns),
-            _turned(self.left_out, board.columns),
+            _mirrored_columns(self.right, board.columns),
+            _mirrored_columns(self.unlabelled, board.columns),
             self.weight,
         )
 
     def mirrored_as(self, mirror: Mirror) -> TrainingSet:
-        """With mirror images as well, or of each pair one, or as they are."""
+        """With mirror images added, with one of each pair, or unchanged."""
         if mirror == "augment":
-            return _joined([self, self.turned()])
+            return _joined([self, self.mirrored()])
         if mirror == "canonical":
             keys, images = self.keys()
-            other = self.turned()
-            turn = images < keys
-            return TrainingSet(
-                self.board,
-                np.where(turn, other.own, self.own),
-                np.where(turn, other.mask, self.mask),
-                np.where(turn, other.move, self.move),
-                np.where(turn, other.right, self.right),
-                np.where(turn, other.left_out, self.left_out),
-                self.weight,
-            )
+            image, chosen = self.mirrored(), images < keys
+            pairs = ((getattr(image, name), getattr(self, name)) for name in _ARRAYS)
+            return TrainingSet(self.board, *(np.where(chosen, *pair) for pair in pairs))
         return self
 
     def merged(self, max_weight: int | None = None) -> TrainingSet:
-        """Every position with a move once, as heavy as it is often, or less."""
+        """Each position and label once, with the sum of the weights up to `max_weight`."""
         if not len(self):
             return self
         keys = position_key(self.board, self.own, self.mask)
@@ -119,37 +101,34 @@ class TrainingSet:
         keys, right = keys[order], self.right[order]
         is_first = np.append(True, (keys[1:] != keys[:-1]) | (right[1:] != right[:-1]))
         starts = np.flatnonzero(is_first)
-        found = self[order[starts]]
         weight = np.add.reduceat(self.weight[order], starts)
-        return replace(
-            found, weight=weight if max_weight is None else np.minimum(weight, max_weight)
-        )
+        if max_weight is not None:
+            weight = np.minimum(weight, max_weight)
+        return replace(self[order[starts]], weight=weight)
 
     def weighted(self, stone_weights: StoneWeights) -> TrainingSet:
-        """With rows that count several times: those of positions with few stones."""
+        """With rows weighted by their stones; rows of weight 0 are dropped."""
         stones = np.bitwise_count(self.mask).astype(np.int64)
         times = np.ones(len(self), np.int64)
         for most, weight in sorted(stone_weights, reverse=True):
             times[stones <= most] = weight
-        found = replace(self, weight=self.weight * times)
-        return found[found.weight > 0]
+        return replace(self, weight=self.weight * times)[self.weight * times > 0]
 
     def divided(self, test: float, by: TestSplit) -> tuple[TrainingSet, TrainingSet]:
-        """To learn from, and to be examined on."""
+        """The training part and the test part."""
         if by == "row":
-            mark = round(len(self) * (1 - test))
-            chosen = np.arange(len(self)) >= mark
+            chosen = np.arange(len(self)) >= round(len(self) * (1 - test))
         else:
             chosen = shares(np.minimum(*self.keys())) < test
         return self[~chosen], self[chosen]
 
 
-_ARRAYS = ("own", "mask", "move", "right", "left_out", "weight")
+_ARRAYS = ("own", "mask", "move", "right", "unlabelled", "weight")
 
 
-def parse_emphasis(text: str) -> StoneWeights:
+def parse_stone_weights(text: str) -> StoneWeights:
     """`9:30,13:10`: rows with up to 9 stones count 30 times, those with up to 13 ten times."""
-    found = []
+    weights = []
     for part in text.split(",") if text.strip() else []:
         match = re.fullmatch(r"\s*([0-9]{1,3}):([0-9]{1,6})\s*", part)
         if match is None:
@@ -157,8 +136,13 @@ def parse_emphasis(text: str) -> StoneWeights:
                 "stone weights are written STONES:TIMES, such as 9:30,13:10, not "
                 f"{quoted(part.strip())}"
             )
-        found.append((int(match[1]), int(match[2])))
-    return tuple(sorted(found))
+        weights.append((int(match[1]), int(match[2])))
+    return tuple(sorted(weights))
+
+
+def _keys(board: Board, own: Array, mask: Array) -> tuple[Array, Array]:
+    image = mirrored(board, own), mirrored(board, mask)
+    return position_key(board, own, mask), position_key(board, *image)
 
 
 def _joined(parts: Sequence[TrainingSet]) -> TrainingSet:
@@ -168,24 +152,24 @@ def _joined(parts: Sequence[TrainingSet]) -> TrainingSet:
     )
 
 
-def _turned(columns: Array, count: int) -> Array:
-    """Sets of columns as a mirror shows them."""
-    found = np.zeros_like(columns)
+def _mirrored_columns(columns: Array, count: int) -> Array:
+    """The mirror images of sets of columns."""
+    image = np.zeros_like(columns)
     for column in range(count):
-        found |= (columns >> column & 1) << (count - 1 - column)
-    return found
+        image |= (columns >> column & 1) << (count - 1 - column)
+    return image
 
 
 def training_set_of(
     datasets: Sequence[Dataset],
     labels: Labels = "teacher",
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    on_progress: Callable[[int, int], None] = lambda done, of: None,
     part: tuple[int, int] = (0, 1),
     weights_by_run: Sequence[StoneWeights] | None = None,
 ) -> TrainingSet:
-    """The rows of some runs in their order; or one part of so many, which are dealt by shards.
+    """The rows of some runs in their order, or one part of so many, by shards.
 
-    Positions of the examination are left out: whoever has learned them by heart proves nothing.
+    Positions of the evaluation set are left out, as are their mirror images.
     """
     board = datasets[0].board
     for dataset in datasets[1:]:
@@ -198,26 +182,26 @@ def training_set_of(
     if not total:
         raise InputError("there are no positions to learn from")
     if not board.fits_word:
-        raise InputError(f"a tree plays on boards that fit 64 bits; {board.size} does not")
+        raise InputError(f"trees need boards that fit 64 bits; {board.size} does not")
     nothing = np.zeros(0, np.uint64)
     parts = [TrainingSet(board, nothing, nothing, *np.zeros((4, 0), np.int64))]
-    asked = _asked_later(board)
+    held_out = _evaluation_keys(board)
     done = 0
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
         if number % part[1] != part[0]:
             continue
         rows = dataset.read(shard, check=refuse_impossible)
-        found = _by_value(rows, board) if labels == "optimal" else _by_teacher(rows, board)
+        labelled = _by_value(rows, board) if labels == "optimal" else _by_teacher(rows, board)
         if weights_by_run is not None:
-            found = found.weighted(weights_by_run[datasets.index(dataset)])
-        parts.append(found[~np.isin(np.minimum(*found.keys()), asked)])
+            labelled = labelled.weighted(weights_by_run[datasets.index(dataset)])
+        parts.append(labelled[~np.isin(np.minimum(*labelled.keys()), held_out)])
         done += len(rows)
-        tell(done, total)
+        on_progress(done, total)
     training_set = _joined(parts)
     if not len(training_set) and part == (0, 1):
         raise InputError(
-            "there are no positions to learn from: for labels=optimal a teacher has to know what "
-            "every column is worth, as perfect does, and one has to be worse"
+            "there are no positions to learn from: labels=optimal needs contested positions and a "
+            "teacher that knows the value of every move, as perfect does"
         )
     return training_set
 
@@ -229,9 +213,9 @@ def _by_teacher(rows: Rows, board: Board) -> TrainingSet:
 
 
 def _by_value(rows: Rows, board: Board) -> TrainingSet:
-    """Where the value of every move is known, and some move is a mistake.
+    """Contested positions where the value of every move is known.
 
-    Nobody should put off a win: where one is at hand, other moves that win are left out.
+    Where a move wins at once, other winning moves have no label: a win is not to be put off.
     """
     own, mask = rows.stones(board)
     wins = _winning(board, own, mask)
@@ -240,37 +224,30 @@ def _by_value(rows: Rows, board: Board) -> TrainingSet:
     best = np.where(is_known, rows.proven, -2).max(axis=1, keepdims=True)
     keeps = is_known & (rows.proven == best)
     chosen = (is_known == is_open).all(axis=1) & (keeps != is_open).any(axis=1)
-    is_right = keeps & (wins | ~wins.any(axis=1, keepdims=True))
+    is_correct = keeps & (wins | ~wins.any(axis=1, keepdims=True))
     bits = 1 << np.arange(board.columns)
-    found = TrainingSet(
+    labelled = TrainingSet(
         board,
         own,
         mask,
-        is_right.argmax(axis=1).astype(np.int64),
-        (is_right * bits).sum(axis=1),
-        ((keeps & ~is_right) * bits).sum(axis=1),
+        is_correct.argmax(axis=1).astype(np.int64),
+        (is_correct * bits).sum(axis=1),
+        ((keeps & ~is_correct) * bits).sum(axis=1),
         np.ones(len(own), np.int64),
     )
-    return found[chosen]
+    return labelled[chosen]
 
 
 def _winning(board: Board, own: Array, mask: Array) -> Array:
     """bool [row, column]: whether the move wins at once."""
-    found = np.zeros((len(own), board.columns), np.bool_)
-    cells, there = np.uint64((1 << board.rows) - 1), winning_cells(board, own)
-    for column in range(board.columns):
-        stone = next_cells(board, mask) & (cells << np.uint64(column * board.stride))
-        found[:, column] = there & stone != 0
-    return found
+    column = (1 << board.rows) - 1
+    columns = np.array([column << k * board.stride for k in range(board.columns)], np.uint64)
+    return np.asarray((winning_cells(board, own) & next_cells(board, mask))[:, None] & columns != 0)
 
 
-def _asked_later(board: Board) -> Array:
-    """The positions of the examination, each by its number or that of its mirror image."""
-    questions = EvaluationSet.load()
-    if questions.board != board:
+def _evaluation_keys(board: Board) -> Array:
+    """The positions of the evaluation set, each by the smaller of its keys."""
+    held_out = EvaluationSet.load()
+    if held_out.board != board:
         return np.zeros(0, np.uint64)
-    image = mirrored(board, questions.own), mirrored(board, questions.mask)
-    found: Array = np.minimum(
-        position_key(board, questions.own, questions.mask), position_key(board, *image)
-    )
-    return found
+    return np.asarray(np.minimum(*_keys(board, held_out.own, held_out.mask)))

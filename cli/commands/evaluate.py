@@ -49,7 +49,7 @@ def evaluate(
     from selfplay.cli.progress import progress
     from selfplay.registry import PlayerSpec
     from selfplay.train.evaluation.evaluation import examine
-    from selfplay.train.evaluation.positions import EvaluationSet, judged, read_positions
+    from selfplay.train.evaluation.positions import EvaluationSet, read_positions, scored
 
     others = compare or (BASELINES if baselines else ())
     for name in (player, *others):
@@ -58,7 +58,7 @@ def evaluate(
         asked = EvaluationSet.load()
     else:
         with progress("positions judged") as tell:
-            asked = judged(read_positions(questions), tell)
+            asked = scored(read_positions(questions), tell)
     if limit is not None:
         asked = asked[:limit]
     results = []

@@ -116,8 +116,8 @@ def improve(
     from selfplay.pipeline.job import run_job
     from selfplay.registry import PlayerSpec
     from selfplay.storage.dataset import Dataset
-    from selfplay.train.trainer import TrainingConfig
-    from selfplay.train.training_set import parse_emphasis
+    from selfplay.train.config import TrainingConfig
+    from selfplay.train.training_set import parse_stone_weights
     from selfplay.workers.executors.stopping import Stop
 
     refuse_both(workers, address)
@@ -132,7 +132,7 @@ def improve(
     if benchmark_games < 2 or benchmark_games % 2:
         raise InputError(f"benchmark-games is an even number from 2 up, not {benchmark_games}")
     datasets = [Dataset(run) for run in base or ()]
-    weights = parse_emphasis(stone_weights)
+    weights = parse_stone_weights(stone_weights)
     taught = {
         "features": features,
         "labels": "optimal",

@@ -39,7 +39,7 @@ def iris(
         record = {
             "accuracy": found.accuracy,
             "mean_accuracy": found.mean,
-            "std": found.spread,
+            "std": found.std,
             "splits": splits,
             "leaves": tree.leaves,
             "depth": tree.depth,
@@ -50,4 +50,4 @@ def iris(
     print()
     print(f"{tree.leaves} leaves; right about {found.accuracy:.1%} of the flowers it had not seen")
     if splits > 1:
-        print(f"over {splits} divisions: {found.mean:.1%} on average, spread {found.spread:.1%}")
+        print(f"over {splits} divisions: {found.mean:.1%} on average, spread {found.std:.1%}")

@@ -169,8 +169,8 @@ def test_statistics_count_what_is_there(dataset: Dataset) -> None:
 
 def test_the_card_says_what_the_run_is(dataset: Dataset) -> None:
     quality = label_quality(dataset, lambda done, of: None)
-    assert sum(q.judged for q in quality) > 50
-    assert all(q.mistakes <= q.contested <= q.judged for q in quality)
+    assert sum(q.positions for q in quality.values()) > 50
+    assert all(q.mistakes <= q.contested <= q.positions for q in quality.values())
     card = text(dataset, statistics(dataset), quality)
     assert card.startswith("---\nlicense:")
     for part in (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from selfplay.confidence import wilson
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -17,11 +18,11 @@ from selfplay.storage.dataset import Dataset, name_of
 from selfplay.storage.rows import Rows
 from selfplay.storage.shard import encode
 from selfplay.storage.spec import Spec
+from selfplay.train.config import TrainingConfig
 from selfplay.train.evaluation.positions import EvaluationSet
-from selfplay.train.evaluation.statistics import wilson
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.trainer import TrainingConfig, matrix_of, train_model
-from selfplay.train.training_set import TrainingSet, parse_emphasis, training_set_of
+from selfplay.train.trainer import feature_set_of, matrix_of, train_model
+from selfplay.train.training_set import TrainingSet, parse_stone_weights, training_set_of
 from tests import ROOT
 from tests.storage.made import make_run
 
@@ -37,7 +38,7 @@ def run() -> Dataset:
 
 @pytest.fixture(scope="module")
 def training_set(run: Dataset) -> TrainingSet:
-    return training_set_of([run], tell=silent)
+    return training_set_of([run], on_progress=silent)
 
 
 def as_set(training_set: TrainingSet) -> set[tuple[int, int, int]]:
@@ -77,7 +78,7 @@ def test_a_position_counts_so_often_at_most(training_set: TrainingSet) -> None:
 def test_mirror_images(training_set: TrainingSet) -> None:
     both = training_set.mirrored_as("augment")
     assert both.rows == 2 * training_set.rows
-    assert as_set(both) == as_set(both.turned())
+    assert as_set(both) == as_set(both.mirrored())
     one = training_set.mirrored_as("canonical")
     assert (one.keys()[0] <= one.keys()[1]).all()
     assert as_set(one) <= as_set(both)
@@ -98,6 +99,34 @@ def test_a_report_says_how_it_is(run: Dataset) -> None:
     assert confusion.trace() / report.test_rows == pytest.approx(report.test_accuracy)
     assert model.provenance["runs"][0]["fingerprint"] == run.fingerprint
     assert model.parameters["target"] == "move"
+
+
+@pytest.mark.parametrize(
+    ("options", "fingerprint"),
+    [
+        ({}, "84fcc3307da74fdd227c2ddd84413be0"),
+        ({"mirror": "canonical"}, "58b1b9e25b33dad71cfb242944c91b96"),
+        ({"criterion": "gain_ratio"}, "5e35b706891f08b3d5c8991cf2c6fb2f"),
+        ({"prune": 0.3, "max_leaves": 12}, "4e7e42abd5e117a5ca2a4af381d3d1f4"),
+        ({"thresholds": "quartiles"}, "60d8245d8631bb41b3a57096bc055f21"),
+        (
+            {"target": "move", "features": "cells", "criterion": "gini"},
+            "38c988efefb5edfbeec81727700164e1",
+        ),
+        (
+            {"target": "move", "features": "cells", "split": "multiway"},
+            "44c0d47c0472794886292952bb3b020c",
+        ),
+        (
+            {"target": "move", "features": "cells", "split": "equals"},
+            "4ea6a9979b35b3bb8617d4b07db16fca",
+        ),
+    ],
+    ids=str,
+)
+def test_the_same_run_always_gives_the_same_model(options: Any, fingerprint: str) -> None:
+    run = Dataset(str(ROOT / "examples" / "tiny"))
+    assert train_model([run], TrainingConfig(**options))[0].fingerprint == fingerprint
 
 
 def test_what_a_player_sees_is_worth_more_than_cells(run: Dataset) -> None:
@@ -124,10 +153,12 @@ def test_few_leaves_and_pruning(run: Dataset) -> None:
         ({"mirror": "yes"}, "mirror is one of augment, canonical, off"),
         ({"test": 1.0}, "test is a share from 0 up, below 1"),
         ({"prune": 0.0}, "prune is a share between 0 and 1"),
-        ({"max_depth": -1}, "max_depth is a number from 0 up"),
+        ({"max_depth": -1}, "max_depth is a whole number from 0 up"),
         ({"min_gain": float("nan")}, "min_gain is a number"),
         ({"smoothing": float("nan")}, "smoothing is a number from 0 to 1,000,000, not nan"),
         ({"smoothing": -1}, "smoothing is a number from 0"),
+        ({"features": "cells"}, "target=candidate takes features=lookahead or tactics, not cells"),
+        ({"target": "move", "features": "lookahead"}, "takes features=tactics or cells"),
         ({"max_weight": 0}, "max_weight is a number from 1 up"),
         (
             {"max_weight": 3, "duplicates": "keep"},
@@ -135,7 +166,7 @@ def test_few_leaves_and_pruning(run: Dataset) -> None:
         ),
     ],
 )
-def test_a_recipe_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         TrainingConfig(**options)
 
@@ -175,12 +206,12 @@ def test_every_move_that_keeps_the_value_is_right(solved: Dataset) -> None:
         assert len(best) < len(position.legal_moves)  # else there is nothing to learn
         right = set(best) & set(position.winning_moves) or set(best)
         assert {c for c in range(7) if training_set.right[row] >> c & 1} == right
-        told = training_set.told_columns[row]
+        told = training_set.is_labelled[row]
         assert {c for c in position.legal_moves if not told[c]} == set(best) - right
         assert training_set.move[row] == min(right)
-    again = training_set.turned().turned()
+    again = training_set.mirrored().mirrored()
     assert (again.right == training_set.right).all()
-    assert training_set.turned().is_right(6 - training_set.move).all()
+    assert training_set.mirrored().is_correct(6 - training_set.move).all()
 
 
 def test_a_tree_of_optimal_moves_is_right_if_its_move_is_one(solved: Dataset) -> None:
@@ -205,7 +236,7 @@ def test_labels_that_do_not_say_what_is_optimal_are_refused(tmp_path: Path) -> N
 def test_what_is_examined_is_not_learned(solved: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     before = training_set_of([solved])
     asked = EvaluationSet(
-        Board(), before.turned().own[:50], before.turned().mask[:50], np.zeros((50, 7), np.int8)
+        Board(), before.mirrored().own[:50], before.mirrored().mask[:50], np.zeros((50, 7), np.int8)
     )
     monkeypatch.setattr(EvaluationSet, "load", lambda: asked)
     after = training_set_of([solved])
@@ -217,7 +248,7 @@ def test_thresholds_may_stand_at_quartiles_alone(run: Dataset) -> None:
         train_model([run], TrainingConfig(thresholds=c))[0].tree for c in ("all", "quartiles")
     )
     assert not np.array_equal(few.value, every.value)
-    features = TrainingConfig().features_on(Board())
+    features = feature_set_of(TrainingConfig(), Board())
     matrix = matrix_of(training_set_of([run]), features)
     for feature in range(len(features.names)):
         asked = set(few.value[few.feature == feature].tolist())
@@ -230,7 +261,8 @@ def test_thresholds_may_stand_at_quartiles_alone(run: Dataset) -> None:
 def test_rows_count_by_the_emphasis_of_their_run(solved: Dataset) -> None:
     plain = training_set_of([solved], "optimal")
     stones = np.bitwise_count(plain.mask)
-    found = training_set_of([solved], "optimal", weights_by_run=[parse_emphasis("24:5,30:2,42:0")])
+    weights = parse_stone_weights("24:5,30:2,42:0")
+    found = training_set_of([solved], "optimal", weights_by_run=[weights])
     assert found.rows == 5 * (stones <= 24).sum() + 2 * ((stones > 24) & (stones <= 30)).sum()
     assert len(found) == (stones <= 30).sum()
 
@@ -269,5 +301,5 @@ def test_what_no_game_has_is_not_learned(
 def test_playouts_end_even_from_what_cannot_be() -> None:
     board = Board()
     floating = np.array([1 << 3 | 1 << 20], np.uint64), np.array([1 << 3 | 1 << 20 | 1 << 33])
-    out = FeatureSet("lookahead", board).of_all_moves(floating[0], floating[1].astype(np.uint64))
+    out = FeatureSet("lookahead", board).encode(floating[0], floating[1].astype(np.uint64))
     assert out.shape == (1, 7, len(FeatureSet("lookahead", board).names))

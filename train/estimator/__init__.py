@@ -1,1 +1,1 @@
-"""ID3 with scikit-learn's interface, and Fisher's flowers to try it on."""
+"""ID3 with scikit-learn's interface, and the iris data."""

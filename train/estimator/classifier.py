@@ -1,4 +1,4 @@
-"""ID3 as an estimator, with the interface that scikit-learn has given to such things."""
+"""ID3 as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -6,39 +6,35 @@ import inspect
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 
 from selfplay.arrays import Array
-from selfplay.errors import InputError
-from selfplay.train.estimator.encoding import Encoding, Thresholds
-from selfplay.train.tree.criterion import Criterion, Split
-from selfplay.train.tree.grower import Limits, Matrix, grow
-from selfplay.train.tree.pruning import reduced_error, with_leaves
-from selfplay.train.tree.tree import Tree
+from selfplay.train.config import Criterion, Split, Thresholds, check_growth
+from selfplay.train.estimator.encoding import Encoding
+from selfplay.train.tree.grower import Matrix
+from selfplay.train.tree.pruning import grow_pruned
 
-# Weights that are not whole are counted in steps of the largest one's millionth.
+# Fractional weights become integers: about a millionth of the largest is one step.
 _STEPS = 1 << 20
 
 
 class NotFittedError(ValueError, AttributeError):
-    """Asked for a prediction before there is a tree."""
+    """A prediction was requested before `fit`."""
 
 
 class ID3Classifier:
-    """A decision tree that asks, at every node, what tells most.
+    """An ID3 decision tree.
 
-    `split` is what a question looks like: `multiway`, a branch for every value, as ID3 has it;
-    `equals`, one value against the rest; `threshold`, up to a number or above it, anywhere
-    or, with `thresholds="quartiles"`, at the quartiles of features of many values.
+    `split` is `multiway` (a branch for every value, as in ID3), `equals` (one value against the
+    rest) or `threshold` (up to a number or above it; with `thresholds="quartiles"` only at the
+    quartiles of features with many values).
 
-    Among equally good questions the first feature is asked for, then its first value, so that the
-    same rows in any order grow the same tree. A value that was not there when the tree was
-    grown ends at the node where it is met.
+    Among equal gains the first feature is taken, then its first value: the order of the rows does
+    not matter. A row with an unseen value ends at the node that tests it.
 
-    `prune` is a share of the rows that no question is chosen by; branches that are no better
-    than a leaf on these are cut off. Which rows those are depends on what is in them.
+    `prune` is the share of the rows held out for reduced-error pruning, chosen by their content.
     """
 
     def __init__(
@@ -65,7 +61,7 @@ class ID3Classifier:
         self.threads = threads
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
-        self._check_parameters()
+        check_growth(self)
         columns, names = _columns(X)
         rows = len(columns[0])
         labels = _labels(y, rows)
@@ -79,48 +75,27 @@ class ID3Classifier:
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.encoding_ = Encoding.of([column[weights > 0] for column in columns], self.split)
-        codes = self.encoding_.codes(columns)
-        used = weights > 0
-        self.tree_ = self._grown(codes[used], numbers.astype(np.uint8)[used], weights[used])
-        return self
-
-    def _grown(self, codes: Array, labels: Array, weights: Array) -> Tree:
         matrix = Matrix(
-            codes=codes,
+            codes=self.encoding_.codes(columns),
             widths=self.encoding_.widths,
-            labels=labels,
+            labels=numbers.astype(np.uint8),
             weights=weights,
             classes=len(self.classes_),
             cuts=self.encoding_.cuts(self.thresholds) if self.split == "threshold" else None,
         )
-        others = None
-        if self.prune is not None:
-            matrix, others = matrix.divided(self.prune)
-            if not (len(matrix.codes) and len(others.codes)):
-                raise ValueError(f"prune={self.prune} leaves too few rows on one side")
-        limits = Limits(
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            min_gain=self.min_gain,
-        )
-        tree = grow(matrix, self.criterion, self.split, limits, self.threads)
-        if others is not None:
-            tree = reduced_error(tree, others.codes, others.labels, others.weights)
-        if self.max_leaves is not None:
-            tree = with_leaves(tree, self.max_leaves, self.criterion)
-        return tree
+        self.tree_ = grow_pruned(matrix[weights > 0], self, self.threads)
+        return self
 
     def predict(self, X: Any) -> Array:  # noqa: N803
         codes = self._codes(X)
-        found: Array = self.classes_[self.tree_.predict(codes)]
-        return found
+        return np.asarray(self.classes_[self.tree_.predict(codes)])
 
     def predict_proba(self, X: Any) -> Array:  # noqa: N803
         codes = self._codes(X)
         return self.tree_.probabilities(codes)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
-        """The share of rows whose class is predicted."""
+        """The accuracy on these rows."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def get_depth(self) -> int:
@@ -172,21 +147,6 @@ class ID3Classifier:
             )
         return self.encoding_.codes(columns)
 
-    def _check_parameters(self) -> None:
-        for name, kind in (("criterion", Criterion), ("split", Split), ("thresholds", Thresholds)):
-            if getattr(self, name) not in get_args(kind):
-                raise InputError(
-                    f"{name} is one of {', '.join(get_args(kind))}, not {getattr(self, name)!r}"
-                )
-        for name, least in (("max_depth", 0), ("max_leaves", 1), ("min_samples_leaf", 1)):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | np.integer) and value >= least):
-                raise InputError(f"{name} is a whole number from {least} up, not {value!r}")
-        if not self.min_gain >= 0:
-            raise InputError(f"min_gain is a number from 0 up, not {self.min_gain!r}")
-        if self.prune is not None and not 0 < self.prune < 1:
-            raise InputError(f"prune is a share between 0 and 1, not {self.prune!r}")
-
 
 def _parameters() -> list[str]:
     return sorted(name for name in inspect.signature(ID3Classifier).parameters)
@@ -201,7 +161,7 @@ def _not_fitted(message: str) -> Exception:
 
 
 def _columns(table: Any) -> tuple[list[Array], list[str] | None]:
-    """The columns of a table of any kind, and their names if all have one."""
+    """The columns of a table, and their names if it has any."""
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
     if hasattr(table, "columns") and hasattr(table, "iloc"):
@@ -237,7 +197,7 @@ def _empty(what: str, shape: tuple[int, ...]) -> ValueError:
 
 
 def _column(column: Array) -> Array:
-    """A column of numbers without gaps, or of names."""
+    """A column as finite numbers, or as strings."""
     if column.dtype.kind == "O":
         kinds = {type(value) for value in column}
         if all(issubclass(kind, str) for kind in kinds):
@@ -289,7 +249,7 @@ def _warn_of_column() -> None:
 
 
 def _weights(given: Any, rows: int) -> Array:
-    """Weights as whole numbers."""
+    """Weights as integers."""
     if given is None:
         return np.ones(rows, np.int64)
     weights = np.asarray(given)

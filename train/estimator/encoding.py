@@ -1,42 +1,39 @@
-"""Values of any kind as small whole numbers, which is what trees are grown from."""
+"""Encoding: feature values of any kind as small integers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from selfplay.arrays import Array
 from selfplay.errors import InputError
-from selfplay.train.tree.criterion import Split
+from selfplay.train.config import Split, Thresholds
 
-Thresholds = Literal["all", "quartiles"]
-
-MOST_VALUES = (1 << 16) - 1
-"""Of one feature; one code is kept for values that were never seen."""
+MAX_VALUES = (1 << 16) - 1
+"""Per feature; one code is reserved for unseen values."""
 
 QUARTILES_FROM = 10
-"""With more values than this, quartiles are the only thresholds, if such are wanted."""
+"""Features with more values than this use quartiles, if `thresholds` says so."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feature:
-    """The values of a feature in their order; a value's code is its place in it."""
+    """The sorted values of a feature; the code of a value is its index."""
 
     values: Array
     bounds: Array | None = None
-    """Where values are ordered numbers: between two neighbours. A value has the code of those it
-    falls among."""
+    """For numbers: the midpoints between neighbours; a value has the code of its interval."""
 
     @property
     def width(self) -> int:
         return len(self.values)
 
     def codes(self, column: Array, dtype: Any) -> Array:
-        """A column as codes; the largest number of the type for what was never seen."""
+        """A column as codes; an unseen value becomes the maximum of the type."""
         if self.bounds is not None:
             return np.searchsorted(self.bounds, column, side="left").astype(dtype)
         places = np.searchsorted(self.values, column)
@@ -47,7 +44,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """How the columns of a table become codes."""
+    """The features of a table."""
 
     features: tuple[Feature, ...]
 
@@ -60,7 +57,6 @@ class Encoding:
         return np.array([feature.width for feature in self.features], np.int64)
 
     def codes(self, columns: Sequence[Array]) -> Array:
-        """Rows of codes."""
         dtype = np.uint8 if self.widths.max(initial=0) < 256 else np.uint16
         rows = len(columns[0]) if columns else 0
         found = np.empty((rows, len(columns)), dtype)
@@ -69,7 +65,7 @@ class Encoding:
         return found
 
     def cuts(self, thresholds: Thresholds) -> Array | None:
-        """Which values a threshold may stand at: all, or of many those at the quartiles."""
+        """Which values may be thresholds; None: all."""
         if thresholds == "all":
             return None
         return np.concatenate(
@@ -78,15 +74,14 @@ class Encoding:
 
 
 def quartiles_of(codes: Array, widths: Array) -> Array:
-    """bool [value of any feature]: where a threshold may stand, for features of many values that
-    came up at their quartiles alone."""
+    """bool [value of any feature]: which may be thresholds: quartiles, where many values occur."""
     return np.concatenate(
         [_quartiles(np.unique(codes[:, k]), width) for k, width in enumerate(widths.tolist())]
     )
 
 
 def _quartiles(values: Array, width: int) -> Array:
-    """bool [value], of a feature with these values, out of so many that there may be."""
+    """bool [value], of a feature with these values out of `width`."""
     cut = np.ones(width, np.bool_)
     if len(values) > QUARTILES_FROM:
         cut[:] = False
@@ -97,9 +92,9 @@ def _quartiles(values: Array, width: int) -> Array:
 def _feature(column: Array, split: Split) -> Feature:
     values = np.unique(column)
     if split != "threshold":
-        if len(values) > MOST_VALUES:
+        if len(values) > MAX_VALUES:
             raise InputError(
-                f"a feature has {len(values):,} values, more than {MOST_VALUES:,}: cut it into "
+                f"a feature has {len(values):,} values, more than {MAX_VALUES:,}: cut it into "
                 "bins, as `equal_frequency` does, or use split='threshold'"
             )
         return Feature(values)
@@ -107,26 +102,25 @@ def _feature(column: Array, split: Split) -> Feature:
         raise InputError(
             "split='threshold' compares numbers: for names use split='multiway' or 'equals'"
         )
-    if len(values) > MOST_VALUES:
-        marks = np.linspace(0, len(column), MOST_VALUES + 1)[1:-1].astype(int)
+    if len(values) > MAX_VALUES:
+        marks = np.linspace(0, len(column), MAX_VALUES + 1)[1:-1].astype(int)
         values = np.unique(np.append(np.sort(column)[marks], values[-1]))
     wide = values.astype(np.float64)
     bounds = wide[:-1] / 2 + wide[1:] / 2
-    # Between two neighbouring numbers there may be nothing: the lower one itself will do.
+    # Floats may have no midpoint: then the lower one is the bound.
     return Feature(values, np.where(bounds < wide[1:], bounds, wide[:-1]))
 
 
 def equal_frequency(frame: pd.DataFrame, columns: Sequence[str], bins: int = 3) -> pd.DataFrame:
-    """A copy in which these columns of numbers say which part of the rows a value belongs to.
+    """Replace columns of numbers by bins of about equally many rows.
 
-    The parts hold equally many rows, as far as equal values allow: they are always together. Of
-    three the names are low, mid and high, of others `1 of 5` and so on.
+    Three bins are named low, mid and high, others `1 of 5` and so on. Equal values share a bin.
     """
     if bins < 2:
         raise InputError(f"bins is a number from 2 up, not {bins}")
     missing = [column for column in columns if column not in frame.columns]
     if missing:
-        raise InputError(f"there is no column {missing[0]!r}; there is: {', '.join(frame.columns)}")
+        raise InputError(f"there is no column {missing[0]!r}, only {', '.join(frame.columns)}")
     names = ["low", "mid", "high"] if bins == 3 else [f"{k + 1} of {bins}" for k in range(bins)]
     out = frame.copy()
     for column in columns:

@@ -1,4 +1,4 @@
-"""The warm-up: ID3 on Fisher's irises, in three parts for each of four measures."""
+"""The warm-up: ID3 on Fisher's iris data, each measure cut into three bins."""
 
 from __future__ import annotations
 
@@ -24,36 +24,37 @@ def flowers() -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """A tree, and how well such trees do on flowers that they have not seen."""
+    """A tree, and the test accuracy of trees on random splits of the data."""
 
     model: ID3Classifier
     accuracy: float
-    """Of this tree."""
+    """Of the first split, on which `model` was trained."""
     accuracies: tuple[float, ...]
-    """Of all."""
+    """Of all splits."""
 
     @property
     def mean(self) -> float:
         return fmean(self.accuracies)
 
     @property
-    def spread(self) -> float:
+    def std(self) -> float:
         """The standard deviation."""
         return pstdev(self.accuracies)
 
 
 def warm_up(splits: int = 100, seed: int = 0, test: float = 0.2) -> WarmUp:
-    """Grow a tree on each of several parts of the flowers, and ask it for the rest."""
+    """Train and test a tree on each of several random splits."""
     if splits < 1:
         raise InputError(f"splits is a number from 1 up, not {splits}")
     table = equal_frequency(flowers(), MEASURES, 3)
-    questions, answers = table[list(MEASURES)], table["species"]
+    x, y = table[list(MEASURES)], table["species"]
     models, accuracies = [], []
     for number in range(splits):
         order = list(range(len(table)))
         Stream(derive(seed, "flowers", number)).shuffle(order)
-        unseen, seen = order[: round(test * len(order))], order[round(test * len(order)) :]
-        model = ID3Classifier().fit(questions.iloc[seen], answers.iloc[seen])
+        count = round(test * len(order))
+        held_out, training = order[:count], order[count:]
+        model = ID3Classifier().fit(x.iloc[training], y.iloc[training])
         models.append(model)
-        accuracies.append(model.score(questions.iloc[unseen], answers.iloc[unseen]))
+        accuracies.append(model.score(x.iloc[held_out], y.iloc[held_out]))
     return WarmUp(models[0], accuracies[0], tuple(accuracies))

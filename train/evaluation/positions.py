@@ -1,12 +1,10 @@
-"""The questions of the examination: positions and the exact score of every move in them.
+"""The evaluation set: positions with the exact score of every move.
 
-The set that comes along is made once from a seed and judged by the exact solver; its file holds
-arrays and nothing that could be executed.
+The bundled set was sampled with a fixed seed and scored by the exact solver.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,16 +24,16 @@ from selfplay.machine import usable_cores
 from selfplay.seeding import Stream, derive
 from selfplay.solver.solver import Solver
 
-SHIPPED = Path(__file__).parent / "data" / "positions-7x6.npz"
+BUNDLED = Path(__file__).parent / "data" / "positions-7x6.npz"
 COUNT = 5000
 STONES = range(8, 35)
 ILLEGAL = -128
-"""In place of the score of a move that cannot be made."""
+"""The score of an illegal move."""
 
 
 @dataclass(frozen=True, eq=False)
 class EvaluationSet:
-    """Positions on one board, and the exact score of every move in each."""
+    """Positions of one board and the exact score of every move."""
 
     board: Board
     own: Array
@@ -43,7 +41,7 @@ class EvaluationSet:
     mask: Array
     """uint64 [position]: all stones"""
     scores: Array
-    """int8 [position, column]: for the side to move; ILLEGAL where there is no room"""
+    """int8 [position, column]: for the side to move"""
 
     def __len__(self) -> int:
         return len(self.own)
@@ -57,26 +55,19 @@ class EvaluationSet:
 
     @cached_property
     def values(self) -> Array:
-        """int8 [position, column]: win, draw or loss of every move; ILLEGAL as in scores."""
+        """int8 [position, column]: 1 a win, 0 a draw, -1 a loss, or ILLEGAL."""
         return np.where(self.scores == ILLEGAL, ILLEGAL, np.sign(self.scores)).astype(np.int8)
 
     @cached_property
     def best(self) -> Array:
         """int8 [position]: the value of the game."""
-        found: Array = self.values.max(axis=1)
-        return found
+        return np.asarray(self.values.max(axis=1))
 
     @cached_property
     def contested(self) -> Array:
         """bool [position]: whether any move is a mistake."""
         legal = self.values != ILLEGAL
-        found: Array = (legal & (self.values < self.best[:, None])).any(axis=1)
-        return found
-
-    @cached_property
-    def plies(self) -> Array:
-        """int64 [position]: stones on the board."""
-        return np.array([int(mask).bit_count() for mask in self.mask.tolist()])
+        return np.asarray((legal & (self.values < self.best[:, None])).any(axis=1))
 
     def save(self, path: Path) -> None:
         data = BytesIO()
@@ -90,16 +81,16 @@ class EvaluationSet:
         path.write_bytes(data.getvalue())
 
     @classmethod
-    def load(cls, path: Path = SHIPPED) -> EvaluationSet:
-        """Read questions from a file; what are none is refused."""
+    def load(cls, path: Path = BUNDLED) -> EvaluationSet:
+        """Read a set from a file."""
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 board = Board(*arrays["board"].tolist())
                 found = cls(board, arrays["own"], arrays["mask"], arrays["scores"])
         except FileNotFoundError:
-            raise InputError(f"there are no questions {path}") from None
-        except Exception as error:  # there is no end to what a damaged archive can raise
-            raise InputError(f"{path} holds no questions: {error}") from None
+            raise InputError(f"there is no evaluation set {path}") from None
+        except Exception as error:  # a damaged archive can raise anything
+            raise InputError(f"{path} is not an evaluation set: {error}") from None
         shape = (len(found.own), board.columns)
         kinds = found.own.dtype, found.mask.dtype, found.scores.dtype
         if (
@@ -107,19 +98,19 @@ class EvaluationSet:
             or found.scores.shape != shape
             or found.mask.shape != shape[:1]
         ):
-            raise InputError(f"{path} holds no questions: its arrays do not fit together")
+            raise InputError(f"{path} is not an evaluation set: its arrays do not match")
         return found
 
 
 def read_positions(path: Path) -> list[Position]:
-    """The positions of a file, one a line, in which there is something to decide."""
+    """The positions of a file, one a line."""
     return list(read_openings(path, Board()).positions)
 
 
 def sample(
     count: int = COUNT, seed: int = 0, board: Board | None = None, stones: range = STONES
 ) -> list[Position]:
-    """Positions to ask about: half of random, half of sensible play, mirror images once."""
+    """Sample distinct positions, half from random and half from sensible play."""
     board = board or Board()
     found: dict[int, Position] = {}
     number = 0
@@ -133,41 +124,25 @@ def sample(
     return list(found.values())
 
 
-def judged(positions: list[Position], tell: Callable[[int, int], None]) -> EvaluationSet:
-    """The exact score of every move in these positions."""
+def scored(positions: list[Position], on_progress: Callable[[int, int], None]) -> EvaluationSet:
+    """Score every move of these positions with the exact solver."""
     board = positions[0].board
-    own_solver = local()
+    thread = local()
 
     def scores_of(position: Position) -> list[int]:
-        if not hasattr(own_solver, "solver"):
-            own_solver.solver = Solver(board, threads=1)
-        scores = own_solver.solver.scores(position)
+        if not hasattr(thread, "solver"):
+            thread.solver = Solver(board, threads=1)
+        scores = thread.solver.scores(position)
         return [ILLEGAL if score is None else score for score in scores]
 
     scores = []
     with ThreadPoolExecutor(usable_cores()) as pool:
         for found in pool.map(scores_of, positions):
             scores.append(found)
-            tell(len(scores), len(positions))
+            on_progress(len(scores), len(positions))
     return EvaluationSet(
         board,
         np.array([position.own for position in positions], np.uint64),
         np.array([position.mask for position in positions], np.uint64),
         np.array(scores, np.int8),
     )
-
-
-def remake() -> None:
-    """`python -m selfplay.train.evaluation.positions FILE`: make the evaluation set anew."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m selfplay.train.evaluation.positions FILE")
-
-    def tell(done: int, of: int) -> None:
-        if done % 100 == 0:
-            print(f"{done:,} of {of:,} positions judged", file=sys.stderr, flush=True)
-
-    judged(sample(), tell).save(Path(sys.argv[1]))
-
-
-if __name__ == "__main__":
-    remake()

@@ -1,1 +1,1 @@
-"""What a tree sees of a position, or of a move in it."""
+"""The features of positions and moves."""

@@ -1,4 +1,4 @@
-"""The lines and rows of a board as compiled code sees them, and how cells are counted."""
+"""Sets of cells in compiled code: lines, rows and columns, and how to count cells."""
 
 from __future__ import annotations
 
@@ -17,38 +17,37 @@ _NONE = np.uint64(0)
 
 
 def windows(board: Board) -> Array:
-    """All lines of so many cells as win, as sets of cells."""
+    """uint64 [line]: the cells of every line that wins."""
     runs = [[divmod(cell, board.rows) for cell in run] for run in all_lines(board).tolist()]
     return np.array(
         [sum(1 << (column * board.stride + row) for column, row in run) for run in runs], np.uint64
     )
 
 
-def odd_rows(board: Board) -> int:
-    """The cells of the first, third, … row from below."""
-    return sum(board.bottom << row for row in range(0, board.rows, 2))
-
-
 def _windows_through(board: Board) -> Array:
-    """uint64 [bit, …]: the lines through a cell, filled up with empty ones."""
+    """uint64 [bit, …]: the lines through a cell, padded with empty ones."""
     lines = windows(board).tolist()
     through = [[line for line in lines if line >> bit & 1] for bit in range(64)]
-    found = np.zeros((64, max(map(len, through)) + 1), np.uint64)
-    for bit, some in enumerate(through):
-        found[bit, : len(some)] = some
-    return found
+    padded = np.zeros((64, max(map(len, through)) + 1), np.uint64)
+    for bit, crossing in enumerate(through):
+        padded[bit, : len(crossing)] = crossing
+    return padded
+
+
+def _odd_rows(board: Board) -> np.uint64:
+    return np.uint64(sum(board.bottom << row for row in range(0, board.rows, 2)))
 
 
 board_constant("windows", windows)
 board_constant("windows_through", _windows_through)
 board_constant("lines_through", lambda board: (_windows_through(board) != 0).sum(axis=1))
-board_constant("odd_rows", lambda board: np.uint64(odd_rows(board)))
+board_constant("odd_rows", _odd_rows)
 board_constant("column", lambda board: np.uint64((1 << board.rows) - 1))
 
 
 @inline
-def some(cells: Any, most: Any) -> Any:
-    """How many cells there are, or the most that is told apart."""
+def count_up_to(cells: Any, most: Any) -> Any:
+    """The number of cells, at most `most`."""
     return min(np.int64(population(cells)), most)
 
 
@@ -59,10 +58,21 @@ def several(cells: Any) -> Any:
 
 @inline
 def lowest_row(board: Any, cells: Any) -> Any:
-    """The lowest row that any of the cells is in, counted from 1; 0 if there are none."""
+    """The lowest row with any of the cells, counted from 1; 0 if there are none."""
     row = board.bottom
     for k in range(board.rows):
         if cells & row:
             return k + 1
         row <<= _ONE
     return 0
+
+
+@inline
+def encode_cells(board: Any, own: Any, mask: Any, out: Any) -> Any:
+    """Row by row from the top left: 0 empty, 1 one of `own`, 2 another stone."""
+    at = 0
+    for row in range(board.rows - 1, -1, -1):
+        for column in range(board.columns):
+            bit = np.uint64(column * board.stride + row)
+            out[at] = np.uint8((mask >> bit) & _ONE) * (2 - np.uint8((own >> bit) & _ONE))
+            at += 1

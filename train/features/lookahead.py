@@ -1,23 +1,24 @@
-"""What a strong player sees in a move: threats that force, who runs out of safe moves, and how
-the game goes on by habit.
+"""The features of a move: threats that force, zugzwang, open lines, and how playouts end.
 
-Two ways of looking ahead, neither of which is a search: chains of threats (`chains.py`) and
-continuations (`continuations.py`). All is asked of a move in the left half of the board, or of the
-mirror image of one in the right half, so that mirror images are asked the same.
+Nothing searches: threat sequences (`threat_search.py`) and playouts (`playouts.py`) follow one line
+of play. A move in the right half of the board is encoded as its mirror image, so that mirror images
+have the same features. The tactical features come first: alone they are the set `tactics`.
 """
 
 from __future__ import annotations
 
+import re
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
 from selfplay.arrays import Array
-from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
+from selfplay.game.board import mirrored, next_cells, position_key, winning_cells
 from selfplay.kernels.intrinsics import population
-from selfplay.kernels.jit import inline, kernel
+from selfplay.kernels.jit import inline
 from selfplay.kernels.state_word import safe_stones
-from selfplay.train.features.cell_sets import lowest_row, several, some
+from selfplay.train.features.cell_sets import count_up_to, encode_cells, lowest_row, several
 from selfplay.train.features.move_weights import PHASES, POINTS
 from selfplay.train.features.playouts import AS_ARRAY, DRAWN, LOST, NAMES, WON, end_of
 from selfplay.train.features.threat_search import forced
@@ -105,79 +106,83 @@ _POINTS = (
     ("points, against the best other move", 256),
     ("better moves by points", 16),
 )
-OF_MOVE = (
-    *_MOVE,
-    *_TACTICS,
-    *_FORCE,
-    *_THREATS,
-    *_COUNTING,
-    *_LINES,
-    *_CONTINUED,
-    *_POINTS,
-)
-_AT = np.cumsum(
-    [
-        0,
-        *map(len, (_MOVE, _TACTICS, _FORCE, _THREATS, _COUNTING, _LINES, _CONTINUED)),
-    ]
-)
-_AT_TACTICS, _AT_FORCE, _AT_THREATS, _AT_COUNTING, _AT_LINES, _AT_ENDS, _AT_POINTS = (
-    int(at) for at in _AT[1:]
-)
-_WORTH = np.zeros((len(PHASES) + 1, _AT_POINTS), np.int64)
-for _number, (_name, _width) in enumerate(OF_MOVE[:_AT_POINTS]):
-    _WORTH[:, _number] = POINTS.get(_name, 0)
-SCALES = {
-    "lines, against the best other move": (128, 1),
-    "ends, against the best other move": (64, 1),
-    "points, against the best other move": (128, 4),
-}
-"""What is counted from a middle, and in what steps."""
+TACTICS = (*_MOVE, *_TACTICS, *_FORCE, *_THREATS, *_COUNTING)
+OF_MOVE = (*TACTICS, *_LINES, *_CONTINUED, *_POINTS)
+"""The features of a move in their order: names in board language, and how many values each has."""
 
-_LINES_SUM, _ENDS_SUM = _AT_LINES + 18, _AT_ENDS + len(NAMES)
+Index = namedtuple("Index", [re.sub(r"\W+", "_", name) for name, _ in OF_MOVE])  # type: ignore[misc]
+AT: Any = Index(*range(len(OF_MOVE)))
+"""The place of each feature, by its name with underscores."""
+
+_FIRST_END = AT.ends_added_up - len(NAMES)
+_WEIGHED = AT.points_against_the_best_other_move
+"""So many features have points; the others follow from these points."""
+_WORTH = np.zeros((len(PHASES) + 1, _WEIGHED), np.int64)
+for _name, _points in POINTS.items():
+    _WORTH[:, [name for name, _ in OF_MOVE[:_WEIGHED]].index(_name)] = _points
+_LINES_SUM, _ENDS_SUM, _POINTS_SUM = range(3)
+_SCALES = ((128, 1), (64, 1), (128, 4))
+"""The code of a margin of 0, and the step, of each sum."""
+SCALES = {
+    f"{what}, against the best other move": scale
+    for what, scale in zip(("lines", "ends", "points"), _SCALES, strict=True)
+}
 
 
 def points_of(stones: int, codes: Array) -> Array:
-    """int64 [sight]: what each thing seen in a move counts, with so many stones on the board."""
+    """int64 [feature]: the points of each feature of a move, with so many stones on the board."""
     phase = sum(stones >= edge for edge in PHASES)
-    found: Array = _WORTH[phase] * codes[:_AT_POINTS].astype(np.int64)
-    return found
+    return np.asarray(_WORTH[phase] * codes[:_WEIGHED].astype(np.int64))
 
 
 @inline
-def _look_at_threats(
+def _threat_features(board: Any, threats: Any, suits: Any) -> Any:
+    good, bad = threats & suits, threats & ~suits
+    return (
+        count_up_to(good, 4),
+        count_up_to(bad, 4),
+        lowest_row(board, good),
+        lowest_row(board, bad),
+        count_up_to(threats & (threats << _ONE), 2),
+    )
+
+
+@inline
+def _encode_threats(
     board: Any, mine: Any, theirs: Any, mine_before: Any, theirs_before: Any, free: Any,
     suits: Any, out: Any,
 ) -> Any:  # fmt: skip
-    at = _AT_THREATS
-    for side in range(2):
-        threats = (theirs if side else mine) & ~free
-        good = threats & (~suits if side else suits)
-        bad = threats & ~good
-        out[at] = some(good, 4)
-        out[at + 1] = some(bad, 4)
-        out[at + 2] = lowest_row(board, good)
-        out[at + 3] = lowest_row(board, bad)
-        out[at + 4] = some(threats & (threats << _ONE), 2)
-        at += 5
+    (
+        out[AT.own_threats_in_rows_that_suit],
+        out[AT.own_threats_in_other_rows],
+        out[AT.own_lowest_threat_in_a_row_that_suits],
+        out[AT.own_lowest_threat_in_another_row],
+        out[AT.own_threats_one_above_another],
+    ) = _threat_features(board, mine & ~free, suits)
+    (
+        out[AT.other_threats_in_rows_that_suit],
+        out[AT.other_threats_in_other_rows],
+        out[AT.other_lowest_threat_in_a_row_that_suits],
+        out[AT.other_lowest_threat_in_another_row],
+        out[AT.other_threats_one_above_another],
+    ) = _threat_features(board, theirs & ~free, ~suits)
     new, taken = mine & ~mine_before & ~free, theirs_before & ~theirs
-    out[at] = some(new & suits, 3)
-    out[at + 1] = some(new & ~suits, 3)
-    out[at + 2] = some(taken & ~suits, 3)
-    out[at + 3] = some(taken & suits, 3)
+    out[AT.new_threats_in_rows_that_suit] = count_up_to(new & suits, 3)
+    out[AT.new_threats_in_other_rows] = count_up_to(new & ~suits, 3)
+    out[AT.threats_taken_in_rows_that_suit_the_other_side] = count_up_to(taken & ~suits, 3)
+    out[AT.threats_taken_in_rows_that_do_not] = count_up_to(taken & suits, 3)
 
 
 @inline
-def _count_out(board: Any, mine: Any, theirs: Any, mask: Any, suits: Any, out: Any) -> Any:
+def _encode_zugzwang(board: Any, mine: Any, theirs: Any, mask: Any, suits: Any, out: Any) -> Any:
     """Which threat decides each column, and how many cells can be filled before one does."""
     free, empty = next_cells(board, mask), board.full & ~mask
-    at = _AT_COUNTING
     safe: Any = 0
     for number in range(board.columns):
         column = board.column << np.uint64(number * board.stride)
         if not free & column:
             continue
-        out[at + 7] += 1
+        out[AT.open_columns] += 1
         critical = (mine | theirs) & column & ~free
         if not critical:
             safe += np.int64(population(empty & column))
@@ -185,61 +190,92 @@ def _count_out(board: Any, mine: Any, theirs: Any, mask: Any, suits: Any, out: A
         lowest = critical & (~critical + _ONE)
         safe += np.int64(population((lowest - _ONE) & empty & column)) - 1
         if lowest & mine and lowest & theirs:
-            kind = 4
+            at = AT.columns_first_decided_by_threats_of_both
         elif lowest & mine:
-            kind = 0 if lowest & suits else 1
+            at = AT.columns_first_decided_by_an_own_threat_in_another_row
+            if lowest & suits:
+                at = AT.columns_first_decided_by_an_own_threat_in_a_row_that_suits
         else:
-            kind = 3 if lowest & suits else 2
-        out[at + kind] = min(out[at + kind] + 1, 4)
-    out[at + 5] = min(safe, 63)
-    out[at + 6] = safe & 1
-    out[at + 8] = some(mine & theirs, 2)
+            at = AT.columns_first_decided_by_the_other_s_threat_in_a_row_that_suits_it
+            if lowest & suits:
+                at = AT.columns_first_decided_by_the_other_s_threat_in_another_row
+        out[at] = min(out[at] + 1, 4)
+    out[AT.safe_cells_left] = min(safe, 63)
+    out[AT.safe_cells_left_are_odd] = safe & 1
+    out[AT.cells_that_both_threaten] = count_up_to(mine & theirs, 2)
 
 
 @inline
-def _add_up_lines(
+def _encode_lines(
     board: Any, own: Any, other: Any, stone: Any, free: Any, suits: Any, out: Any
 ) -> Any:
-    """Open lines by their stones, on the board and through the stone; gives their sum."""
-    at = _AT_LINES
+    """Open lines by their stones, on the board and through the stone; returns their sum."""
     total = 0
     for line in board.windows:
         with_own, with_other = line & own, line & other
         if not with_other:
             if with_own:
-                count = some(with_own, 3)
-                out[at + count - 1] += 1
+                count = count_up_to(with_own, 3)
+                out[AT.own_open_lines_with_1 + count - 1] += 1
                 total += 1 if count == 1 else 4 if count == 2 else 16
                 if count == 2:
-                    lacking = line & ~own
-                    out[at + 12] += lacking & ~free == _NONE
-                    out[at + 13] += lacking & ~free & suits != _NONE
-                    out[at + 14] += lacking & (free << _ONE) != _NONE
+                    missing = line & ~own
+                    out[AT.own_open_lines_with_2_to_be_filled_at_once] += missing & ~free == _NONE
+                    out[AT.own_open_lines_with_2_a_row_that_suits_missing] += (
+                        missing & ~free & suits != _NONE
+                    )
+                    out[AT.own_open_lines_with_2_a_cell_above_missing] += (
+                        missing & (free << _ONE) != _NONE
+                    )
                 if line & stone:
-                    out[at + 8] += 1
-                    out[at + 10] += count > 2
-                    out[at + 6] = max(out[at + 6], count - 1)
+                    out[AT.own_open_lines_through_it] += 1
+                    out[AT.own_open_lines_with_2_and_more_through_it] += count > 2
+                    best = AT.own_stones_in_the_best_line_through_it
+                    out[best] = max(out[best], count - 1)
         elif not with_own:
-            count = some(with_other, 3)
-            out[at + 2 + count] += 1
+            count = count_up_to(with_other, 3)
+            out[AT.other_open_lines_with_1 + count - 1] += 1
             total -= 1 if count == 1 else 4 if count == 2 else 16
             if count == 2:
-                lacking = line & ~other
-                out[at + 15] += lacking & ~free == _NONE
-                out[at + 16] += lacking & ~free & ~suits != _NONE
-                out[at + 17] += lacking & (free << _ONE) != _NONE
+                missing = line & ~other
+                out[AT.other_open_lines_with_2_to_be_filled_at_once] += missing & ~free == _NONE
+                out[AT.other_open_lines_with_2_a_row_that_suits_missing] += (
+                    missing & ~free & ~suits != _NONE
+                )
+                out[AT.other_open_lines_with_2_a_cell_above_missing] += (
+                    missing & (free << _ONE) != _NONE
+                )
         elif line & stone and with_own == stone:
-            count = some(with_other, 3)
-            out[at + 9] += 1
-            out[at + 11] += count > 1
-            out[at + 7] = max(out[at + 7], count)
-    out[_LINES_SUM] = min(max(total + 128, 0), 255)
+            count = count_up_to(with_other, 3)
+            out[AT.other_open_lines_through_it] += 1
+            out[AT.other_open_lines_with_2_and_more_through_it] += count > 1
+            best = AT.other_stones_in_the_best_line_through_it
+            out[best] = max(out[best], count)
+    out[AT.lines_added_up] = min(max(total + 128, 0), 255)
     return total
 
 
 @inline
-def _consider(board: Any, own: Any, mask: Any, column: Any, out: Any, sums: Any) -> Any:
-    """What is seen in one move that can be made, but for what compares it with others."""
+def _encode_playouts(
+    board: Any, own: Any, other: Any, mask: Any, stone: Any, certain: Any, out: Any
+) -> Any:
+    """How each playout ends, or the certain end of all; returns their sum."""
+    total = 0
+    for k in range(len(AS_ARRAY)):
+        end = certain
+        if certain < 0:
+            end = end_of(board, other, own, mask, stone, AS_ARRAY[k])
+        out[_FIRST_END + k] = end
+        total += end
+    out[AT.ends_added_up] = total
+    return total
+
+
+@inline
+def _encode_move(
+    board: Any, own: Any, mask: Any, column: Any, tactics_only: Any, out: Any, sums: Any
+) -> Any:
+    """Everything but comparisons with other moves; whether it wins by force, or loses."""
     out[:] = 0
     other = own ^ mask
     stone = next_cells(board, mask) & (
@@ -256,134 +292,128 @@ def _consider(board: Any, own: Any, mask: Any, column: Any, out: Any, sums: Any)
     above = (stone << _ONE) & board.full
     replies = safe_stones(board, after, mine)
 
-    out[0] = min(lowest_row(board, stone) - 1, 15)
-    out[1] = min(column, board.columns - 1 - column)
-    out[2] = min(stones, 63)
-    out[3] = 1 - (stones & 1)
-    at = _AT_TACTICS
+    out[AT.row] = min(lowest_row(board, stone) - 1, 15)
+    out[AT.columns_from_the_edge] = min(column, board.columns - 1 - column)
+    out[AT.stones] = min(stones, 63)
+    out[AT.the_first_player_moves] = 1 - (stones & 1)
     wins, loses_at_once = stone & mine_before != _NONE, theirs & free != _NONE
-    out[at] = wins
-    out[at + 1] = stone & theirs_before != _NONE
-    out[at + 2] = above & theirs_before != _NONE
-    out[at + 3] = above & mine_before != _NONE
-    out[at + 4] = some(mine & free, 2)
-    out[at + 5] = loses_at_once
-    out[at + 6] = some(replies, 7)
-    out[at + 7] = some(free & ~(theirs >> _ONE), 7)
-    out[at + 8] = some(safe_stones(board, mask, theirs_before), 7)
+    out[AT.wins] = wins
+    out[AT.blocks] = stone & theirs_before != _NONE
+    out[AT.hands_the_other_side_the_cell_above] = above & theirs_before != _NONE
+    out[AT.gives_up_an_own_threat_above] = above & mine_before != _NONE
+    out[AT.wins_next_time] = count_up_to(mine & free, 2)
+    out[AT.the_other_side_wins_at_once] = loses_at_once
+    out[AT.replies_that_leave_no_win_at_once] = count_up_to(replies, 7)
+    out[AT.safe_moves_next_time] = count_up_to(free & ~(theirs >> _ONE), 7)
+    out[AT.moves_now_that_leave_no_win_at_once] = count_up_to(
+        safe_stones(board, mask, theirs_before), 7
+    )
 
-    # What is certain is not asked again: `sure` is how it ends.
-    at = _AT_FORCE
-    sure = -1
+    # Where the end is certain, no playout is needed.
+    certain = -1
     if wins:
-        out[at], sure = 1, WON
+        out[AT.forces_a_win_in_steps], certain = 1, WON
     elif loses_at_once:
-        out[at + 1], sure = 1, LOST
+        out[AT.the_other_side_then_forces_a_win_in_steps], certain = 1, LOST
     else:
         parry = mine & free
         if several(parry):
-            out[at], sure = 2, WON
+            out[AT.forces_a_win_in_steps], certain = 2, WON
         elif parry:
             steps = forced(board, moved, other | parry, after | parry)
             if steps:
-                out[at], sure = steps + 1, WON
-        if sure < 0:
+                out[AT.forces_a_win_in_steps], certain = steps + 1, WON
+        if certain < 0:
             steps = forced(board, other, moved, after)
             if steps:
-                out[at + 1], sure = steps, LOST
+                out[AT.the_other_side_then_forces_a_win_in_steps], certain = steps, LOST
             elif not replies:
-                sure = WON if empty else DRAWN
-            out[at + 2] = forced(board, moved, other, after)
-    _look_at_threats(board, mine, theirs, mine_before, theirs_before, free, suits, out)
-    _count_out(board, mine, theirs, after, suits, out)
-    sums[0] = _add_up_lines(board, moved, other, stone, free, suits, out)
-
-    at = len(OF_MOVE)
-    for row_from_top in range(board.rows):
-        for k in range(board.columns):
-            bit = np.uint64(k * board.stride + board.rows - 1 - row_from_top)
-            out[at] = np.uint8((after >> bit) & _ONE) * (2 - np.uint8((moved >> bit) & _ONE))
-            at += 1
-    at = _AT_ENDS
-    total = 0
-    for k in range(len(AS_ARRAY)):
-        end = sure
-        if sure < 0:
-            end = end_of(board, other, moved, after, stone, AS_ARRAY[k])
-        out[at + k] = end
-        total += end
-    out[_ENDS_SUM] = total
-    sums[1] = total
-    return out[_AT_FORCE] > 0, out[_AT_FORCE + 1] > 0
+                certain = WON if empty else DRAWN
+            out[AT.threatens_to_force_a_win_in_steps] = forced(board, moved, other, after)
+    _encode_threats(board, mine, theirs, mine_before, theirs_before, free, suits, out)
+    _encode_zugzwang(board, mine, theirs, after, suits, out)
+    if not tactics_only:
+        sums[_LINES_SUM] = _encode_lines(board, moved, other, stone, free, suits, out)
+        sums[_ENDS_SUM] = _encode_playouts(board, moved, other, after, stone, certain, out)
+        encode_cells(board, moved, after, out[len(OF_MOVE) :])
+    return (
+        out[AT.forces_a_win_in_steps] > 0,
+        out[AT.the_other_side_then_forces_a_win_in_steps] > 0,
+    )
 
 
 @inline
-def _against_others(sums: Any, open_columns: Any, column: Any, which: Any) -> Any:
-    """How far a sum is above the best of the other moves, and how many are above it."""
-    best, above = np.int64(-(1 << 20)), 0
-    for k in range(len(open_columns)):
-        if open_columns[k] and k != column:
+def _against_others(sums: Any, which: Any, is_open: Any, column: Any) -> Any:
+    """The code of the margin over the best other move, and how many moves are better."""
+    best, better = np.int64(-(1 << 20)), 0
+    for k in range(len(is_open)):
+        if is_open[k] and k != column:
             best = max(best, sums[k, which])
-            above += sums[k, which] > sums[column, which]
-    return sums[column, which] - best, min(above, 15)
+            better += sums[k, which] > sums[column, which]
+    middle, step = _SCALES[which]
+    margin = (sums[column, which] - best) // step + middle
+    return min(max(margin, 0), 2 * middle - 1), min(better, 15)
 
 
 @inline
-def survey(board: Any, own: Any, mask: Any, out: Any) -> Any:
-    """All features of all moves, uint8 [column, feature]; 0 where none can be made."""
+def encode_moves(board: Any, own: Any, mask: Any, tactics_only: Any, out: Any) -> Any:
+    """All features of all moves, uint8 [column, feature]; 0 where a column is full."""
     image_own = np.uint64(mirrored(board, own))
     image_mask = np.uint64(mirrored(board, mask))
     turned = position_key(board, image_own, image_mask) < position_key(board, own, mask)
     sums = np.zeros((board.columns, 3), np.int64)
-    phase: Any = 0
-    for stones in PHASES:
-        phase += np.int64(population(mask)) >= stones
-    open_columns = np.zeros(board.columns, np.bool_)
-    forces, holds = 0, 0
+    is_open = np.zeros(board.columns, np.bool_)
+    wins, not_lost = 0, 0
     for column in range(board.columns):
         top = np.uint64(column * board.stride + board.rows - 1)
         if (mask >> top) & _ONE:
             out[column] = 0
             continue
-        open_columns[column] = True
+        is_open[column] = True
+        own_seen, mask_seen, column_seen = own, mask, column
         from_right = board.columns - 1 - column
         if column > from_right or (column == from_right and turned):
-            wins, loses = _consider(
-                board, image_own, image_mask, from_right, out[column], sums[column]
-            )
-        else:
-            wins, loses = _consider(board, own, mask, column, out[column], sums[column])
-        forces += wins
-        holds += not loses
+            own_seen, mask_seen, column_seen = image_own, image_mask, from_right
+        is_won, is_lost = _encode_move(
+            board, own_seen, mask_seen, column_seen, tactics_only, out[column], sums[column]
+        )
+        wins += is_won
+        not_lost += not is_lost
     if turned:
         danger = forced(board, image_own ^ image_mask, image_own, image_mask)
     else:
         danger = forced(board, own ^ mask, own, mask)
     for column in range(board.columns):
-        if not open_columns[column]:
-            continue
-        asked = out[column]
-        at = _AT_FORCE
-        asked[at + 3] = danger
-        asked[at + 4] = min(holds - (asked[at + 1] == 0), 7)
-        asked[at + 5] = forces - (asked[at] > 0) > 0
-        less, above = _against_others(sums, open_columns, column, 0)
-        asked[_LINES_SUM + 1] = min(max(less + 128, 0), 255)
-        asked[_LINES_SUM + 2] = above
-        less, above = _against_others(sums, open_columns, column, 1)
-        asked[_ENDS_SUM + 1] = min(max(less + 64, 0), 127)
-        asked[_ENDS_SUM + 2] = above
-        for k in range(_AT_POINTS):
-            sums[column, 2] += _WORTH[phase, k] * asked[k]
-    for column in range(board.columns):
-        if open_columns[column]:
-            less, above = _against_others(sums, open_columns, column, 2)
-            out[column, _AT_POINTS] = min(max(less // 4 + 128, 0), 255)
-            out[column, _AT_POINTS + 1] = above
+        if is_open[column]:
+            row = out[column]
+            is_won = row[AT.forces_a_win_in_steps] > 0
+            is_lost = row[AT.the_other_side_then_forces_a_win_in_steps] > 0
+            row[AT.the_other_side_threatens_to_force_a_win_in_steps] = danger
+            row[AT.other_moves_that_are_not_lost_by_force] = min(not_lost - (not is_lost), 7)
+            row[AT.another_move_forces_a_win] = wins - is_won > 0
+    if not tactics_only:
+        _encode_comparisons(mask, sums, is_open, out)
 
 
-@kernel
-def survey_all(board: Board, own: Array, mask: Array, out: Array) -> None:
-    """uint8 [position, column, feature]"""
-    for row in range(len(own)):
-        survey(board, own[row], mask[row], out[row])
+@inline
+def _encode_comparisons(mask: Any, sums: Any, is_open: Any, out: Any) -> Any:
+    phase: Any = 0
+    for stones in PHASES:
+        phase += np.int64(population(mask)) >= stones
+    for column in range(len(is_open)):
+        if is_open[column]:
+            row = out[column]
+            row[AT.lines_against_the_best_other_move], row[AT.better_moves_by_lines] = (
+                _against_others(sums, _LINES_SUM, is_open, column)
+            )
+            row[AT.ends_against_the_best_other_move], row[AT.better_moves_by_ends] = (
+                _against_others(sums, _ENDS_SUM, is_open, column)
+            )
+            for k in range(_WEIGHED):
+                sums[column, _POINTS_SUM] += _WORTH[phase, k] * row[k]
+    for column in range(len(is_open)):
+        if is_open[column]:
+            row = out[column]
+            row[AT.points_against_the_best_other_move], row[AT.better_moves_by_points] = (
+                _against_others(sums, _POINTS_SUM, is_open, column)
+            )

@@ -1,7 +1,7 @@
-"""Chains of threats: a side threatens, the only reply is made, it threatens again.
+"""Threat sequences: a side threatens, the other makes the only reply, the side threatens again.
 
-The other side never has a choice, and the one that threatens goes where it threatens most: a walk,
-not a search. Who wins so wins for certain.
+The attacker always makes the move with the most threats: one line of play, not a search. A win
+found so is certain.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
 _STEPS = 10
-"""The longest chain of threats."""
+"""The longest sequence."""
 
 
 @inline
-def _chain(board: Any, own: Any, other: Any, mask: Any, first: Any) -> Any:
-    """The steps in which the side to move wins by a chain of threats that begins with `first`,
-    if that is not empty; 0 if it does not."""
+def _sequence(board: Any, own: Any, other: Any, mask: Any, first: Any) -> Any:
+    """The steps in which the side to move wins by a threat sequence, which begins with `first` if
+    that is not empty; 0 if it does not."""
     for step in range(_STEPS):
         empty, free = board.full & ~mask, next_cells(board, mask)
         if winning_cells(board, own) & free:
@@ -67,19 +67,19 @@ def _chain(board: Any, own: Any, other: Any, mask: Any, first: Any) -> Any:
 
 @inline
 def forced(board: Any, own: Any, other: Any, mask: Any) -> Any:
-    """The fewest steps in which the side to move wins by a chain of threats; 0 if it does not."""
+    """The fewest steps in which the side to move wins by a threat sequence; 0 if it does not."""
     free = next_cells(board, mask)
     if winning_cells(board, own) & free:
         return 1
     if winning_cells(board, other) & free:
-        return _chain(board, own, other, mask, _NONE)
+        return _sequence(board, own, other, mask, _NONE)
     best = 0
     while free:
         stone = free & (~free + _ONE)
         free ^= stone
         after = mask | stone
         if winning_cells(board, own | stone) & next_cells(board, after):
-            steps = _chain(board, own, other, mask, stone)
+            steps = _sequence(board, own, other, mask, stone)
             if steps and (best == 0 or steps < best):
                 best = steps
     return best

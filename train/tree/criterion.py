@@ -1,40 +1,37 @@
-"""What a split is worth: how much less mixed the classes are below it.
+"""Split criteria: entropy, gain ratio and Gini impurity.
 
-All is worked out from whole counts. Everything that chooses a split does so here, so that a tree
-is the same wherever its rows were counted.
+Every grower chooses its splits here, from integer counts, so that a tree is the same wherever its
+rows were counted.
 """
 
 from __future__ import annotations
 
 from math import log2
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from selfplay.arrays import Array
 from selfplay.kernels.jit import inline
+from selfplay.train.config import Criterion, Split
 
-Criterion = Literal["entropy", "gain_ratio", "gini"]
-Split = Literal["multiway", "equals", "threshold"]
-
-CRITERIA = {"entropy": 0, "gain_ratio": 1, "gini": 2}
-SPLITS = {"multiway": 0, "equals": 1, "threshold": 2}
+CRITERIA: dict[Criterion, int] = {"entropy": 0, "gain_ratio": 1, "gini": 2}
+SPLITS: dict[Split, int] = {"multiway": 0, "equals": 1, "threshold": 2}
 ENTROPY, GAIN_RATIO, GINI = CRITERIA.values()
 MULTIWAY, EQUALS, THRESHOLD = SPLITS.values()
 
 NOTHING = -1
-"""In place of a feature: there is no split."""
+"""In place of a feature: no split."""
 
-# Two gains that differ by less are equal, and the first in order is taken: the last bit of a
-# logarithm is not the same on every machine.
+# Gains that differ by less are equal, and the first is taken: the last bit of a logarithm depends
+# on the machine.
 TOLERANCE = 1e-10
 
 
 def table_of_logs(most: int) -> Array:
-    """n·log2(n) for small n, where most counts are."""
+    """n·log2(n) for small n, as most counts are."""
     n = np.arange(min(most, 1 << 16) + 1, dtype=np.float64)
-    logs: Array = n * np.log2(np.maximum(n, 1))
-    return logs
+    return np.asarray(n * np.log2(np.maximum(n, 1)))
 
 
 @inline
@@ -44,7 +41,7 @@ def n_log_n(n: Any, logs: Any) -> Any:
 
 @inline
 def impurity(counts: Any, total: Any, criterion: Any, logs: Any) -> Any:
-    """How mixed so many of each class are, times how many there are."""
+    """The impurity of these class counts, times their total."""
     if total == 0:
         return 0.0
     mixed = 0.0
@@ -61,19 +58,19 @@ def impurity(counts: Any, total: Any, criterion: Any, logs: Any) -> Any:
 def best_split(histogram: Any, totals: Any, rules: Any, room: Any) -> Any:
     """The split with the largest gain, as feature, value and gain; NOTHING if there is none.
 
-    `histogram` has the classes of every value of every feature, `totals` the classes of all. Among
-    equal gains the first feature is taken, then its first value. `room` is for a class each.
+    `histogram` has the class counts of every value of every feature, `totals` of all rows, `room`
+    is scratch space. Among equal gains the first feature is taken, then its first value.
     """
     starts, cuts, least, logs = rules.starts, rules.cuts, rules.least, rules.logs
     split, criterion = rules.split, rules.criterion
-    all_of_it = 0
+    total = 0
     for count in totals:
-        all_of_it += count
-    before = impurity(totals, all_of_it, criterion, logs)
+        total += count
+    before = impurity(totals, total, criterion, logs)
     best, best_feature, best_value = -1.0, NOTHING, 0
     if split == MULTIWAY:
         for feature in range(len(starts) - 1):
-            after, spread, parts, fits = 0.0, n_log_n(all_of_it, logs), 0, True
+            after, split_entropy, parts, fits = 0.0, n_log_n(total, logs), 0, True
             for value in range(starts[feature], starts[feature + 1]):
                 part = 0
                 for count in histogram[value]:
@@ -83,10 +80,10 @@ def best_split(histogram: Any, totals: Any, rules: Any, room: Any) -> Any:
                 parts += 1
                 fits = fits and part >= least
                 after += impurity(histogram[value], part, criterion, logs)
-                spread -= n_log_n(part, logs)
+                split_entropy -= n_log_n(part, logs)
             if parts < 2 or not fits:
                 continue
-            gain = _gain(before - after, spread, all_of_it, criterion)
+            gain = _gain(before - after, split_entropy, total, criterion)
             if gain > best + TOLERANCE:
                 best, best_feature = gain, feature
         return best_feature, best_value, best
@@ -107,13 +104,13 @@ def best_split(histogram: Any, totals: Any, rules: Any, room: Any) -> Any:
                 below += part
                 for k in range(classes):
                     room[k] += histogram[value, k]
-            # A threshold above a value that is not there is one that was tried before.
-            if part == 0 or not cuts[value] or below < least or all_of_it - below < least:
+            # A threshold above a missing value was tried before.
+            if part == 0 or not cuts[value] or below < least or total - below < least:
                 continue
-            if below == all_of_it:
+            if below == total:
                 continue
             after = impurity(room, below, criterion, logs)
-            above = all_of_it - below
+            above = total - below
             if criterion == GINI:
                 mixed = 0.0
                 for k in range(classes):
@@ -125,16 +122,16 @@ def best_split(histogram: Any, totals: Any, rules: Any, room: Any) -> Any:
                 for k in range(classes):
                     mixed += n_log_n(totals[k] - room[k], logs)
                 after += n_log_n(above, logs) - mixed
-            spread = n_log_n(all_of_it, logs) - n_log_n(below, logs) - n_log_n(above, logs)
-            gain = _gain(before - after, spread, all_of_it, criterion)
+            split_entropy = n_log_n(total, logs) - n_log_n(below, logs) - n_log_n(above, logs)
+            gain = _gain(before - after, split_entropy, total, criterion)
             if gain > best + TOLERANCE:
                 best, best_feature, best_value = gain, feature, value - starts[feature]
     return best_feature, best_value, best
 
 
 @inline
-def _gain(less: Any, spread: Any, total: Any, criterion: Any) -> Any:
-    """The gain for one row; as a ratio, for one bit of what the split itself says."""
+def _gain(less: Any, split_entropy: Any, total: Any, criterion: Any) -> Any:
+    """The gain per row, or the gain ratio."""
     if criterion == GAIN_RATIO:
-        return less / spread
+        return less / split_entropy
     return less / total

@@ -1,4 +1,4 @@
-"""A tree for people: as indented text, as a graph for Graphviz, as a picture."""
+"""Export to text, Graphviz, SVG and JSON."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the numbers in a tree are called."""
+    """The words for the numbers in a tree."""
 
     answer: Callable[[int, int, int], str]
-    """Of a feature, the value asked for and a side: what holds on that side."""
+    """Of a feature, a value and a side of the split: what holds there."""
     classes: tuple[str, ...]
 
     @classmethod
@@ -41,7 +41,7 @@ class Wording:
 
 
 def sides_of(tree: Tree, node: int) -> Iterator[tuple[int, int]]:
-    """The sides of a node that any row went to, each with the child there."""
+    """The sides of a node that any training row took, each with its child."""
     for side in range(int(tree.sides[node])):
         child = int(tree.child[node]) + side
         if tree.filled[child]:
@@ -49,8 +49,7 @@ def sides_of(tree: Tree, node: int) -> Iterator[tuple[int, int]]:
 
 
 def conclusion(tree: Tree, node: int, wording: Wording) -> str:
-    """What a node says: the class, its share if that is not only of rows that came by, and how many
-    rows of how many have it."""
+    """The majority class of a node, its share if smoothed, and its row count."""
     counts = tree.counts[node]
     best = int(tree.majority[node])
     most, total = int(counts[best]), int(counts.sum())
@@ -60,7 +59,7 @@ def conclusion(tree: Tree, node: int, wording: Wording) -> str:
 
 
 def as_text(tree: Tree, wording: Wording, depth: int | None = None) -> str:
-    """The tree, a node a line; what is deeper than `depth` is left out."""
+    """The tree, a node a line, down to `depth`."""
     lines: list[str] = []
 
     def write(node: int, text: str, level: int) -> None:
@@ -81,7 +80,7 @@ def as_text(tree: Tree, wording: Wording, depth: int | None = None) -> str:
 
 
 def as_dot(tree: Tree, wording: Wording, depth: int | None = None) -> str:
-    """The tree in Graphviz' language."""
+    """The tree in the DOT language."""
     lines = ["digraph tree {", '  node [shape=box, style="rounded", fontname="sans-serif"];']
     for node, level in _nodes(tree, depth):
         label = conclusion(tree, node, wording).replace('"', r"\"")
@@ -95,7 +94,7 @@ def as_dot(tree: Tree, wording: Wording, depth: int | None = None) -> str:
 
 
 def _nodes(tree: Tree, depth: int | None) -> Iterator[tuple[int, int]]:
-    """The nodes down to a depth, each with its own."""
+    """The nodes down to a depth, each with its depth."""
     for node in range(len(tree)):
         level = int(tree.depths[node])
         if depth is not None and level > depth:
@@ -108,7 +107,7 @@ _ROW, _LETTER, _MARGIN = 64, 7.0, 16
 
 
 def as_svg(tree: Tree, wording: Wording, depth: int | None = None) -> str:
-    """The tree as a picture."""
+    """The tree as an SVG image."""
     shown = dict(_nodes(tree, depth))
     texts = {node: conclusion(tree, node, wording) for node in shown}
     answers = {

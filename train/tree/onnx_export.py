@@ -1,4 +1,4 @@
-"""A tree in ONNX, for programs that know nothing of this one."""
+"""Export to ONNX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from selfplay.errors import InputError
-from selfplay.train.features.feature_set import VERSION
 from selfplay.train.model import Model
 from selfplay.train.tree.tree import LEAF
 
@@ -16,19 +15,19 @@ _MODES = {"threshold": "BRANCH_LEQ", "equals": "BRANCH_EQ"}
 
 
 def as_onnx(model: Model) -> bytes:
-    """A classifier: the features of rows, as numbers, to the class and the shares of all classes.
+    """A classifier from the features of a row to its class and the shares of all classes.
 
-    What the features are called stands in its metadata; working them out is up to the caller.
+    The metadata has the names of the features; the caller computes them.
     """
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
         raise InputError(
-            "exporting to ONNX needs a package more: pip install 'selfplay[onnx]'"
+            "exporting to ONNX needs another package: pip install 'selfplay[onnx]'"
         ) from None
     tree, width = model.tree, len(model.features.names)
     if tree.split not in _MODES:
-        raise InputError("ONNX knows trees with two sides: train with split threshold or equals")
+        raise InputError("ONNX needs two sides per split: train with split threshold or equals")
     nodes, leaves = np.arange(len(tree)), np.flatnonzero(tree.feature == LEAF)
     is_leaf, classes = tree.feature == LEAF, tree.counts.shape[1]
     shares = model.shares[leaves]
@@ -37,7 +36,7 @@ def as_onnx(model: Model) -> bytes:
         found: list[int] = np.asarray(array).tolist()
         return found
 
-    # As a regressor, that is: of two classes, runtimes disagree on what a classifier says.
+    # A regressor: runtimes disagree on the output of a classifier with two classes.
     ensemble = helper.make_node(
         "TreeEnsembleRegressor",
         ["features"],
@@ -67,14 +66,14 @@ def as_onnx(model: Model) -> bytes:
             helper.make_tensor_value_info("shares", TensorProto.FLOAT, [None, classes]),
         ],
     )
-    # The versions of the format that have had these trees for years: any reader knows them.
+    # Old versions of the format, which every reader knows.
     versions = [helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)]
     made = helper.make_model(graph, opset_imports=versions, ir_version=8, producer_name="selfplay")
     helper.set_model_props(
         made,
         {
             "features": model.features.name,
-            "features_version": str(VERSION),
+            "features_version": str(model.features.version),
             "feature_names": json.dumps(model.features.names),
             "target": model.target,
             "mirror": model.mirror,

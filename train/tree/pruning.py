@@ -1,28 +1,53 @@
-"""A smaller tree out of a grown one."""
+"""Growing a pruned tree: reduced-error pruning, and a maximum number of leaves."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from selfplay.arrays import Array
-from selfplay.train.tree.criterion import Criterion
-from selfplay.train.tree.grower import in_order
-from selfplay.train.tree.tree import LEAF, Tree
+from selfplay.errors import InputError
+from selfplay.train.config import Criterion
+from selfplay.train.tree.branch import Limits
+from selfplay.train.tree.grower import Matrix, grow
+from selfplay.train.tree.tree import LEAF, Tree, in_order
+
+
+def grow_pruned(
+    matrix: Matrix,
+    options: Any,
+    threads: int | None,
+    on_progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Tree:
+    """Grow a tree with the options of a `TrainingConfig` or an `ID3Classifier`, and prune it."""
+    held_out = None
+    if options.prune is not None:
+        matrix, held_out = matrix.divided(options.prune)
+        if not (len(matrix.codes) and len(held_out.codes)):
+            raise InputError(f"prune={options.prune} leaves too few rows on one side")
+    limits = Limits.of(options)
+    tree = grow(matrix, options.criterion, options.split, limits, threads, on_progress)
+    if held_out is not None:
+        tree = reduced_error(tree, held_out.codes, held_out.labels, held_out.weights)
+    if options.max_leaves is not None:
+        tree = with_leaves(tree, options.max_leaves, options.criterion)
+    return tree
 
 
 def without(tree: Tree, closed: Array) -> Tree:
-    """The tree in which these nodes have become leaves."""
+    """The tree with these nodes closed to leaves."""
     feature = np.where(closed, LEAF, tree.feature).astype(np.int32)
     return in_order(tree.split, feature, tree.value, tree.child, tree.counts, tree.sides)
 
 
 def with_leaves(tree: Tree, most: int, criterion: Criterion) -> Tree:
-    """The tree that had been split where that gains most, until it had so many leaves.
+    """The tree that best-first growth gives, stopped at so many leaves.
 
-    A split depends on the rows of its node alone: to grow in that order would give the same
-    nodes as to grow all and to open, of these, the best first.
+    A split depends on the rows of its node alone: opening the nodes of the full tree best first
+    gives the same.
     """
     inner = tree.feature != LEAF
     gains = _gains(tree, criterion)
@@ -43,22 +68,22 @@ def with_leaves(tree: Tree, most: int, criterion: Criterion) -> Tree:
 
 
 def _gains(tree: Tree, criterion: Criterion) -> Array:
-    """For each node how much less mixed the classes are below it, times its rows."""
+    """The gain of each node, times its rows."""
     counts = tree.counts.astype(np.float64)
     totals = counts.sum(axis=1)
     if criterion == "gini":
-        mixed = totals - (counts**2).sum(axis=1) / np.maximum(totals, 1)
+        impurities = totals - (counts**2).sum(axis=1) / np.maximum(totals, 1)
     else:
-        mixed = totals * np.log2(np.maximum(totals, 1))
-        mixed -= (counts * np.log2(np.maximum(counts, 1))).sum(axis=1)
-    gains: Array = mixed - np.bincount(tree.parent[1:], mixed[1:], minlength=len(tree))
-    return gains
+        impurities = totals * np.log2(np.maximum(totals, 1))
+        impurities -= (counts * np.log2(np.maximum(counts, 1))).sum(axis=1)
+    below = np.bincount(tree.parent[1:], impurities[1:], minlength=len(tree))
+    return np.asarray(impurities - below)
 
 
 def reduced_error(tree: Tree, codes: Array, labels: Array, weights: Array) -> Tree:
-    """The tree without those branches that are no better than a leaf on rows it has not seen."""
-    right = np.zeros(len(tree))  # of the rows that end here
-    as_leaf = np.zeros(len(tree))  # of the rows that come by, if this were a leaf
+    """The tree without the branches that are no better than a leaf on held-out rows."""
+    right = np.zeros(len(tree))  # held-out rows that end here or below
+    as_leaf = np.zeros(len(tree))  # and if this were a leaf
     ends = tree.leaf_of(codes)
     np.add.at(right, ends, weights * (tree.majority[ends] == labels))
     at = ends.astype(np.int64)

@@ -18,7 +18,7 @@ def test_trees_know_nine_of_ten_flowers() -> None:
     found = warm_up(splits=100)
     assert len(found.accuracies) == 100
     assert found.mean >= 0.9
-    assert 0 < found.spread < 0.1
+    assert 0 < found.std < 0.1
     assert warm_up(splits=3, seed=1).accuracies != warm_up(splits=3, seed=2).accuracies
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,11 @@ from selfplay.train.evaluation.positions import (
     ILLEGAL,
     STONES,
     EvaluationSet,
-    judged,
     sample,
+    scored,
 )
+from selfplay.train.model import BASE, Model
+from selfplay.train.player import TreePlayer
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,7 @@ def test_the_questions_are_remade_by_what_they_were_made(questions: EvaluationSe
 
 
 def test_the_answers_are_those_of_the_solver(questions: EvaluationSet) -> None:
-    late = np.flatnonzero(questions.plies >= 20)[:60]
+    late = np.flatnonzero(np.bitwise_count(questions.mask) >= 20)[:60]
     solver = Solver(Board())
     asked = list(questions.positions())
     for number in late.tolist():
@@ -48,7 +51,7 @@ def test_the_answers_are_those_of_the_solver(questions: EvaluationSet) -> None:
         assert questions.scores[number].tolist() == expected
         values = {sign(score) for score in scores if score is not None}
         assert questions.contested[number] == (len(values) > 1)
-    some = judged([asked[number] for number in late[:5].tolist()], lambda done, of: None)
+    some = scored([asked[number] for number in late[:5].tolist()], lambda done, of: None)
     assert np.array_equal(some.scores, questions.scores[late[:5]])
 
 
@@ -56,7 +59,7 @@ def test_whoever_is_perfect_makes_no_mistake(questions: EvaluationSet) -> None:
     late = EvaluationSet(
         questions.board,
         *(
-            array[questions.plies >= 24][:80]
+            array[np.bitwise_count(questions.mask) >= 24][:80]
             for array in (questions.own, questions.mask, questions.scores)
         ),
     )
@@ -85,7 +88,7 @@ def test_marks_follow_strength_and_are_the_same_each_time(questions: EvaluationS
 
 def test_what_is_one_move_ahead_is_counted() -> None:
     # X has three in a row on the ground; whoever does not see it misses a win, or blunders.
-    asked = judged([Position.parse("112233"), Position.parse("11223")], lambda done, of: None)
+    asked = scored([Position.parse("112233"), Position.parse("11223")], lambda done, of: None)
 
     class Blind:
         def new_game(self, seed: int) -> None:
@@ -104,14 +107,26 @@ def test_what_is_one_move_ahead_is_counted() -> None:
     assert result.missed_wins_interval[1] == 1
 
 
+def test_the_bundled_tree_plays_the_moves_it_always_played(questions: EvaluationSet) -> None:
+    player = TreePlayer(Board(), Model.load(BASE))
+    moves = bytes(player.decide(position).move for position in questions.positions())
+    assert sha256(moves).hexdigest() == (
+        "3e86842ec8e0522bcc54232368edc9aa0c5d64618f2e7d5e61f09f40a9425d2e"
+    )
+    scores = player.model.scores(questions.own, questions.mask)
+    assert sha256(scores.tobytes()).hexdigest() == (
+        "39378e880d9d9ed3abe8e251c848f58eef496d766bd35dfe5cb88a15a92ef50c"
+    )
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 1000])
 def test_what_holds_no_questions_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "questions.npz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="holds no questions"):
+    with pytest.raises(InputError, match="is not an evaluation set"):
         EvaluationSet.load(path)
-    with pytest.raises(InputError, match="there are no questions"):
+    with pytest.raises(InputError, match="there is no evaluation set"):
         EvaluationSet.load(tmp_path / "nowhere")
     np.savez(path, board=np.array([7, 6, 4]), own=[1], mask=[1], scores=[[1]])
-    with pytest.raises(InputError, match="do not fit together"):
+    with pytest.raises(InputError, match="do not match"):
         EvaluationSet.load(path)

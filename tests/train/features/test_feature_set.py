@@ -1,4 +1,4 @@
-"""What a tree sees of a position is what a player would say of it."""
+"""Features are what their names say, in every set."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfplay.errors import InputError
-from selfplay.game.board import Board
+from selfplay.game.board import Board, mirrored
 from selfplay.game.openings import RandomPlies
 from selfplay.game.position import Position
+from selfplay.train.config import Features, Target
 from selfplay.train.features.cell_sets import windows
-from selfplay.train.features.feature_set import OF_COLUMN, OF_POSITION, FeatureSet, SetName
+from selfplay.train.features.feature_set import FeatureSet
+from selfplay.train.features.lookahead import TACTICS
 from tests.strategies import unfinished
 
 BOARD = Board()
@@ -25,37 +27,34 @@ def as_arrays(found: list[Position]) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def seen(position: Position, move: int) -> dict[str, int]:
-    """What is asked about a move, by name."""
-    features = FeatureSet("move", position.board)
-    codes = features.of_moves(*as_arrays([position]), np.array([move]))[0]
+def tactics_of(position: Position, move: int) -> dict[str, int]:
+    """The features of a move by name."""
+    features = FeatureSet("tactics", position.board)
+    codes = features.encode(*as_arrays([position]))[0, move]
     assert (codes < features.widths).all()
-    own = len(OF_POSITION) + len(OF_COLUMN)
-    return dict(zip(features.names[:own], codes[:own].tolist(), strict=True))
+    return dict(zip(features.names, codes.tolist(), strict=True))
 
 
 @given(unfinished(BOARD), st.data())
 def test_what_is_said_of_a_move_is_true(position: Position, data: st.DataObject) -> None:
     move = data.draw(st.sampled_from(position.legal_moves))
     after = position.play(move)
-    found = seen(position, move)
-    assert found["is open"] == 1
+    found = tactics_of(position, move)
     assert found["wins"] == (move in position.winning_moves)
-    assert found["must be blocked"] == (move in position.blocking_moves)
-    assert found["stones are even"] == (position.ply % 2 == 0)
-    assert found["wins at once"] == bool(position.winning_moves)
-    assert found["must block"] == min(2, len(position.blocking_moves))
+    assert found["blocks"] == (move in position.blocking_moves)
+    assert found["stones"] == position.ply
+    assert found["the first player moves"] == (position.ply % 2 == 0)
+    assert found["columns from the edge"] == min(move, BOARD.columns - 1 - move)
     assert found["row"] == sum(cell != 0 for cell in position.cells()[move :: BOARD.columns])
     if after.is_over:
         return
-    if not position.winning_moves:
-        assert found["leaves no win at once"] == (not after.winning_moves)
-    handed = move in after.winning_moves and move not in position.blocking_moves
-    if handed:
+    assert found["the other side wins at once"] == bool(after.winning_moves)
+    assert found["open columns"] == len(after.legal_moves)
+    if move in after.winning_moves and move not in position.blocking_moves:
         assert found["hands the other side the cell above"] == 1
     # Were it to move once more, it would win in so many columns.
     assert found["wins next time"] == min(2, len(after.blocking_moves))
-    if found["forces a win"]:
+    if 0 < found["forces a win, in steps"] <= 3:
         for reply in after.legal_moves:
             then = after.play(reply)
             assert not then.is_over
@@ -84,39 +83,39 @@ def wins_within(position: Position, plies: int) -> bool:
 def test_cells_are_those_of_the_board(position: Position) -> None:
     arrays = as_arrays([position])
     cells = position.cells()
-    absolute = FeatureSet("cells", BOARD, "absolute").of_positions(*arrays)[0]
+    absolute = FeatureSet("cells", BOARD, "absolute", "move").encode(*arrays)[0, 0]
     assert absolute.tolist() == list(cells)
-    mover = FeatureSet("cells", BOARD).of_positions(*arrays)[0]
+    mover = FeatureSet("cells", BOARD, target="move").encode(*arrays)[0, 0]
     names = {0: 0, position.to_move: 1, 3 - position.to_move: 2}
     assert mover.tolist() == [names[cell] for cell in cells]
 
 
 @given(unfinished(BOARD))
 def test_a_position_and_its_moves_are_seen_alike(position: Position) -> None:
-    """A set of tactics says of each column what a set of moves says."""
+    """Tactics of a position have the tactics of every move, and lookahead begins with them."""
     arrays = as_arrays([position])
-    features = FeatureSet("tactics", BOARD)
-    codes = features.of_positions(*arrays)[0]
+    features = FeatureSet("tactics", BOARD, target="move")
+    codes = features.encode(*arrays)[0, 0]
     assert (codes < features.widths).all()
     named = dict(zip(features.names, codes.tolist(), strict=True))
+    lookahead = FeatureSet("lookahead", BOARD)
+    assert lookahead.names[: len(TACTICS)] == FeatureSet("tactics", BOARD).names
     for move in position.legal_moves:
-        for name, value in seen(position, move).items():
-            assert named[name if name in named else f"column {move + 1}: {name}"] == value
+        found = tactics_of(position, move)
+        for name, value in found.items():
+            assert named[f"column {move + 1}: {name}"] == value
+        assert lookahead.encode(*arrays)[0, move, : len(TACTICS)].tolist() == [*found.values()]
     for column in set(range(BOARD.columns)) - set(position.legal_moves):
-        assert named[f"column {column + 1}: is open"] == 0
+        assert not any(named[f"column {column + 1}: {name}"] for name, _ in TACTICS)
 
 
-@given(unfinished(BOARD), st.data())
-def test_mirror_images_are_asked_the_same(position: Position, data: st.DataObject) -> None:
-    move = data.draw(st.sampled_from(position.legal_moves))
-    features = FeatureSet("move", BOARD)
-    image = Position.from_cells(
-        [position.cells()[r * 7 + 6 - c] for r in range(6) for c in range(7)], BOARD
-    )
-    here = features.of_moves(*as_arrays([position]), np.array([move]))[0]
-    there = features.of_moves(*as_arrays([image]), np.array([6 - move]))[0]
-    if move != 3:  # beside the middle column left and right change places
-        assert here.tolist() == there.tolist()
+@given(unfinished(BOARD))
+def test_mirror_images_are_encoded_alike(position: Position) -> None:
+    own, mask = as_arrays([position])
+    features = FeatureSet("tactics", BOARD)
+    here = features.encode(own, mask)[0]
+    there = features.encode(mirrored(BOARD, own), mirrored(BOARD, mask))[0]
+    assert np.array_equal(here, there[::-1])
 
 
 @pytest.mark.parametrize(("board", "lines"), [(Board(), 69), (Board(8, 7, 5), 76)])
@@ -129,17 +128,25 @@ def test_all_lines_are_looked_at(board: Board, lines: int) -> None:
 
 def test_boards_that_are_too_large_are_refused() -> None:
     with pytest.raises(InputError, match="64 bits"):
-        FeatureSet("move", Board(16, 16))
+        FeatureSet("tactics", Board(16, 16))
 
 
-@pytest.mark.parametrize("name", ["move", "lookahead"])
-def test_many_positions_are_seen_as_one_by_one(name: SetName) -> None:
+@pytest.mark.parametrize(("name", "target"), [("cells", "candidate"), ("lookahead", "move")])
+def test_sets_that_do_not_suit_the_target_are_refused(name: Features, target: Target) -> None:
+    with pytest.raises(InputError, match="do not go together"):
+        FeatureSet(name, BOARD, target=target)
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("cells", "move"), ("tactics", "move"), ("tactics", "candidate"),
+                         ("lookahead", "candidate")],
+)  # fmt: skip
+def test_many_positions_are_seen_as_one_by_one(name: Features, target: Target) -> None:
     openings = RandomPlies(BOARD, 0, 30)
     some = [openings.opening(0, number) for number in range(5000)]
     own, mask = as_arrays(some)
-    features = FeatureSet(name, BOARD)
-    all_at_once = features.of_all_moves(own, mask)
+    features = FeatureSet(name, BOARD, target=target)
+    all_at_once = features.encode(own, mask)
     for at in (0, 4095, 4096, 4999):
-        there = list(some[at].legal_moves)
-        alone = features.of_all_moves(own[at : at + 1], mask[at : at + 1])[0]
-        assert np.array_equal(all_at_once[at, there], alone[there])
+        alone = features.encode(own[at : at + 1], mask[at : at + 1])[0]
+        assert np.array_equal(all_at_once[at], alone)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from selfplay.game.board import Board, mirrored
 from selfplay.game.position import Position
 from selfplay.solver.solver import Solver
+from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.features.lookahead import OF_MOVE
+from selfplay.train.features.lookahead import AT, OF_MOVE
 from selfplay.train.features.move_weights import PHASES, POINTS
 from selfplay.train.features.playouts import DRAWN
 from tests.strategies import unfinished
@@ -28,7 +31,7 @@ def solver() -> Solver:
 
 def seen(position: Position) -> dict[int, dict[str, int]]:
     """What is asked about each move, by name."""
-    codes = LOOKAHEAD.of_all_moves(
+    codes = LOOKAHEAD.encode(
         np.array([position.own], np.uint64), np.array([position.mask], np.uint64)
     )[0]
     assert (codes < LOOKAHEAD.widths).all()
@@ -61,7 +64,7 @@ def test_what_is_said_to_be_forced_is_forced(position: Position) -> None:
 def test_mirror_images_are_seen_alike(position: Position) -> None:
     own = np.array([position.own, mirrored(BOARD, position.own)], np.uint64)
     mask = np.array([position.mask, mirrored(BOARD, position.mask)], np.uint64)
-    here, there = LOOKAHEAD.of_all_moves(own, mask)
+    here, there = LOOKAHEAD.encode(own, mask)
     assert np.array_equal(here, there[::-1])
 
 
@@ -83,3 +86,23 @@ def test_points_are_added_up(position: Position, data: st.DataObject) -> None:
 
 def test_every_point_is_for_something() -> None:
     assert set(POINTS) <= {name for name, _ in OF_MOVE}
+
+
+def test_features_are_what_the_bundled_model_was_trained_on() -> None:
+    """Names, widths and values of all moves in the evaluation set: models in files rely on them."""
+    questions = EvaluationSet.load()
+    names = repr((LOOKAHEAD.names, LOOKAHEAD.widths.tolist())).encode()
+    assert sha256(names).hexdigest() == (
+        "13d5b32be63e1a4e4247f37e73b511c202e0c48f2356a7b9162c291eb9337001"
+    )
+    codes = LOOKAHEAD.encode(questions.own, questions.mask)
+    assert (codes.shape, codes.dtype) == ((5000, 7, 117), np.uint8)
+    assert sha256(codes.tobytes()).hexdigest() == (
+        "b15674c159287c0262b430971ad4fce675c62a2d2fa9cf920a7b555eac31cea9"
+    )
+
+
+def test_an_unknown_feature_is_an_error() -> None:
+    assert LOOKAHEAD.names[AT.wins_next_time] == "wins next time"
+    with pytest.raises(AttributeError):
+        _ = AT.wins_next_tme

@@ -12,10 +12,12 @@ import pytest
 import ray
 
 from selfplay.errors import InputError
-from selfplay.train.trainer import TrainingConfig, train_distributed, train_model
+from selfplay.train.config import TrainingConfig
+from selfplay.train.trainer import train_distributed, train_model
+from selfplay.train.tree.branch import Limits
 from selfplay.train.tree.criterion import SPLITS
 from selfplay.train.tree.distributed import DistributedGrower, Part
-from selfplay.train.tree.grower import Limits, grow
+from selfplay.train.tree.grower import grow
 from selfplay.train.tree.tree import Tree
 from selfplay.workers.executors.ray import RayExecutor
 from tests.storage.made import make_run
@@ -40,44 +42,44 @@ def on_ray() -> Iterator[None]:
 @pytest.mark.parametrize("parts", [1, 2, 5])
 @pytest.mark.parametrize("split", SPLITS)
 def test_it_is_the_tree_of_one_process(on_ray: None, split: Any, parts: int) -> None:
-    spread = DistributedGrower(slices, parts)
-    tree = spread.grow("entropy", split, LIMITS)
+    grower = DistributedGrower(slices, parts)
+    tree = grower.grow("entropy", split, LIMITS)
     here = grow(random_matrix(3000), "entropy", split, LIMITS)
     assert same(tree, here)
-    assert len(spread.traffic.levels) == tree.depth + 1
-    assert set(spread.ask("examine", tree)) == {len(here)}
-    spread.dismiss()
+    assert len(grower.traffic.levels) == tree.depth + 1
+    assert set(grower.call("evaluate", tree)) == {len(here)}
+    grower.close()
 
 
 def test_what_travels_does_not_grow_with_the_rows(on_ray: None) -> None:
-    spread = DistributedGrower(slices, 2)
-    spread.grow("entropy", "threshold", Limits(max_depth=3))
+    grower = DistributedGrower(slices, 2)
+    grower.grow("entropy", "threshold", Limits(max_depth=3))
     cells, classes = 9 * 4, 5
-    assert spread.traffic.levels[0] == 2 * (12 + 8 * cells * classes)
-    spread.dismiss()
+    assert grower.traffic.levels[0] == 2 * (12 + 8 * cells * classes)
+    grower.close()
 
 
 def test_workers_that_are_killed_change_nothing(
     on_ray: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spread = DistributedGrower(slices, 3)
-    ask, kills = spread.ask, iter([2, 3, 5])
+    grower = DistributedGrower(slices, 3)
+    call, kills = grower.call, iter([2, 3, 5])
     next_kill = [next(kills)]
 
-    def and_kill(what: str, *arguments: Any) -> Iterator[Any]:
-        if what == "count" and len(spread.traffic.levels) == next_kill[0]:
+    def and_kill(method: str, *arguments: Any) -> Iterator[Any]:
+        if method == "count" and len(grower.traffic.levels) == next_kill[0]:
             next_kill[0] = next(kills, -1)
-            victim = ray.get(spread._actors[next_kill[0] % 3].process.remote())
-            found = ask(what, *arguments)
+            victim = ray.get(grower._actors[next_kill[0] % 3].process.remote())
+            found = call(method, *arguments)
             os.kill(victim, signal.SIGKILL)
             return found
-        return ask(what, *arguments)
+        return call(method, *arguments)
 
-    monkeypatch.setattr(spread, "ask", and_kill)
-    tree: Tree = spread.grow("entropy", "threshold", LIMITS)
-    assert spread.traffic.lost >= 2
+    monkeypatch.setattr(grower, "call", and_kill)
+    tree: Tree = grower.grow("entropy", "threshold", LIMITS)
+    assert grower.traffic.lost >= 2
     assert same(tree, grow(random_matrix(3000), "entropy", "threshold", LIMITS))
-    spread.dismiss()
+    grower.close()
 
 
 @pytest.mark.parametrize("options", [{}, {"target": "move", "max_leaves": 9}], ids=str)
@@ -85,10 +87,10 @@ def test_training_over_workers_gives_the_same_model(
     on_ray: None, tmp_path: Path, options: dict[str, Any]
 ) -> None:
     run = make_run(tmp_path / "run", shards=range(4))
-    recipe = TrainingConfig(**options)
-    here, report = train_model([run], recipe)
+    config = TrainingConfig(**options)
+    here, report = train_model([run], config)
     for parts in (2, 5):  # of four shards: one has none
-        model, same_report, _ = train_distributed([run], recipe, parts)
+        model, same_report, _ = train_distributed([run], config, parts)
         assert model.fingerprint == here.fingerprint
         assert same_report.confusion == report.confusion
         assert same_report.test_interval == report.test_interval
@@ -96,4 +98,4 @@ def test_training_over_workers_gives_the_same_model(
         train_distributed([run], TrainingConfig(prune=0.2), 2)
     empty = make_run(tmp_path / "empty", shards=range(0))
     with pytest.raises(InputError, match="no positions"):
-        train_distributed([empty], recipe, 2)
+        train_distributed([empty], config, 2)

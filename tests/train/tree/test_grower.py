@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import selfplay.train.tree.grower
+from selfplay.train.tree.branch import Limits
 from selfplay.train.tree.criterion import CRITERIA, SPLITS
-from selfplay.train.tree.grower import Limits, Matrix, grow
+from selfplay.train.tree.grower import Matrix, grow
 from selfplay.train.tree.tree import LEAF, Tree, unseen
 from tests.train.tree.naive import as_nested, grown
 

@@ -11,9 +11,10 @@ from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.openings import RandomPlies
 from selfplay.storage.dataset import Dataset
+from selfplay.train.config import TrainingConfig
 from selfplay.train.features.feature_set import FeatureSet
 from selfplay.train.model import Model
-from selfplay.train.trainer import TrainingConfig, train_model
+from selfplay.train.trainer import train_model
 from selfplay.train.tree.onnx_export import as_onnx
 from tests import ROOT
 
@@ -32,16 +33,16 @@ def positions() -> tuple[Any, Any]:
 
 
 def codes_of(features: FeatureSet, own: Any, mask: Any) -> Any:
-    if features.name != "move":
-        return features.of_positions(own, mask)
+    if not features.by_move:
+        return features.encode(own, mask)[:, 0]
     board = features.board
     tops = np.array([1 << (c * board.stride + board.rows - 1) for c in range(7)], np.uint64)
     open_column = ((mask[:, None] & tops) == 0).argmax(axis=1)
-    return features.of_moves(own, mask, open_column)
+    return features.encode(own, mask)[np.arange(len(own)), open_column]
 
 
 @pytest.mark.parametrize(
-    "recipe",
+    "config",
     [
         TrainingConfig(),
         TrainingConfig(target="move"),
@@ -50,8 +51,8 @@ def codes_of(features: FeatureSet, own: Any, mask: Any) -> Any:
     ],
     ids=["candidate", "threshold", "equals", "smoothed"],
 )
-def test_onnxruntime_says_the_same(recipe: TrainingConfig, positions: tuple[Any, Any]) -> None:
-    model = train_model([Dataset(TINY)], recipe)[0]
+def test_onnxruntime_says_the_same(config: TrainingConfig, positions: tuple[Any, Any]) -> None:
+    model = train_model([Dataset(TINY)], config)[0]
     codes = codes_of(model.features, *positions)
     data = as_onnx(model)
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])

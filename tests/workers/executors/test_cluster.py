@@ -10,8 +10,9 @@ from ray.cluster_utils import Cluster
 
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
+from selfplay.train.tree.branch import Limits
 from selfplay.train.tree.distributed import DistributedGrower
-from selfplay.train.tree.grower import Limits, grow
+from selfplay.train.tree.grower import grow
 from selfplay.workers.executors.interface import WorkerStatus
 from selfplay.workers.executors.ray import RayExecutor
 from selfplay.workers.generation.generate import generate

@@ -1,4 +1,4 @@
-"""How far what was counted can be from what is true."""
+"""Confidence intervals of shares."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval, in which the true share is, 19 times out of 20."""
+    """The 95 % Wilson score interval of a share of `count` trials."""
     if not count:
         return 0.0, 1.0
     z = 1.959964

@@ -1,0 +1,62 @@
+"""Mistakes and contested positions, counted by phase of the game: the one table of phases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from selfplay.confidence import wilson
+
+PHASES = {"up to 15 stones": range(16), "16-25": range(16, 26), "26 and more": range(26, 257)}
+"""By stones on the board. Move weights (`train/features/move_weights.py`) have phases of their
+own, which were fitted with them."""
+
+
+@dataclass(slots=True)
+class MistakeCount:
+    """The moves of a player, or the labels of a run, against perfect play."""
+
+    positions: int = 0
+    optimal: int = 0
+    contested: int = 0
+    mistakes: int = 0
+    """In contested positions: elsewhere none can be made."""
+
+    @property
+    def optimal_share(self) -> float:
+        return self.optimal / self.positions if self.positions else 0.0
+
+    @property
+    def mistake_rate(self) -> float:
+        """The share of mistakes in contested positions."""
+        return self.mistakes / self.contested if self.contested else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The confidence interval of the mistake rate."""
+        return wilson(self.mistake_rate, self.contested)
+
+    @property
+    def optimal_interval(self) -> tuple[float, float]:
+        return wilson(self.optimal_share, self.positions)
+
+
+@dataclass(slots=True, kw_only=True)
+class MistakesByPhase:
+    """The counts over all positions, and in each phase."""
+
+    all: MistakeCount = field(default_factory=MistakeCount)
+    by_phase: dict[str, MistakeCount] = field(
+        default_factory=lambda: {phase: MistakeCount() for phase in PHASES}
+    )
+
+    def add(self, stones: int, values: Collection[int], value: int) -> None:
+        """Count a move of this value, made with so many stones on the board where the legal moves
+        have these values."""
+        best = max(values)
+        phase = next(phase for phase, plies in PHASES.items() if stones in plies)
+        for count in (self.all, self.by_phase[phase]):
+            count.positions += 1
+            count.optimal += value == best
+            count.contested += min(values) < best
+            count.mistakes += value < best
