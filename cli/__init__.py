@@ -1,6 +1,6 @@
-"""The `selfplay` command: one file per command, and the drawing of boards and tables.
+"""The `selfplay` command: one file per command in `commands/`, the terminal game in `board/`.
 
-At import nothing heavy is loaded: each command imports what it needs when it runs.
+Importing it loads nothing heavy: each command imports what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """The `selfplay` command. Nothing is imported before Ctrl-C is looked after."""
+    """Run the `selfplay` command; Ctrl-C is handled from before the first import."""
     try:
         from selfplay.cli.main import run
 

@@ -1,4 +1,4 @@
-"""Lengths of time, as people write and read them."""
+"""Durations as text: 1h30m to seconds, and seconds to "1 h 30 min"."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def parse_duration(text: str) -> float:
     """Seconds from 47h, 90m, 30s, 1h30m."""
     parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)([dhms])", text.strip())
     if not parts or "".join(number + unit for number, unit in parts) != text.strip():
-        raise InputError(f"a time is written 47h, 90m, 30s or 1h30m, not {quoted(text)}")
+        raise InputError(f"a duration is written 47h, 90m, 30s or 1h30m, not {quoted(text)}")
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 def duration(seconds: float) -> str:
-    """A length of time to read: the two largest units that there are."""
+    """A readable duration in its two largest units."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     total = round(seconds)

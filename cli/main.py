@@ -1,64 +1,54 @@
-"""The `selfplay` command as a whole: its commands, and how anything that goes wrong is told."""
+"""The typer application of all commands, and the exit code and message of every error."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from importlib.metadata import version
 from io import TextIOWrapper
 from typing import Annotated, NoReturn, TextIO, cast
 
 import typer
 
-from selfplay.cli.commands import (
-    analyse,
-    arena,
-    bench,
-    book,
-    dataset,
-    evaluate,
-    explain,
-    generate,
-    improve,
-    iris,
-    openings,
-    play,
-    quickstart,
-    solve,
-    status,
-    train,
-)
-from selfplay.cli.endings import Unfailing, give_up
+from selfplay.cli.commands import bench, book, dataset
+from selfplay.cli.commands.analyse import analyse
+from selfplay.cli.commands.arena import arena
+from selfplay.cli.commands.evaluate import evaluate
+from selfplay.cli.commands.explain import explain
+from selfplay.cli.commands.generate import generate
+from selfplay.cli.commands.improve import improve
+from selfplay.cli.commands.iris import iris
+from selfplay.cli.commands.openings import openings
+from selfplay.cli.commands.play import play
+from selfplay.cli.commands.quickstart import quickstart
+from selfplay.cli.commands.solve import solve
+from selfplay.cli.commands.status import status
+from selfplay.cli.commands.train import train
+from selfplay.cli.streams import LossyStream, discard_output
 from selfplay.errors import InputError, printable, without_keys
 from selfplay.pipeline.job import StoppedError
 from selfplay.workers.executors.interface import JobError
+
+# In the order in which people use them, which is that of `--help`.
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(quickstart, generate, status, train, improve, evaluate, explain),
+    *(play, arena, analyse, solve, openings, iris),
+)
 
 app = typer.Typer(
     name="selfplay",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Reproducible self-play data for Connect Four, and decision trees trained on it.",
     epilog="PLAYER is human, random, greedy, minimax:6, mcts:10000, perfect or tree:MODEL, with "
     "options after a colon. Help on a command: `selfplay analyse --help`.",
 )
-app.command("quickstart")(quickstart.quickstart)
-app.command("analyse")(analyse.analyse)
-app.command("play")(play.play)
-app.command("arena")(arena.arena)
-app.command("solve")(solve.solve)
-app.command("openings")(openings.openings)
-app.command("generate")(generate.generate)
-app.command("status")(status.status)
-app.command("train")(train.train)
-app.command("improve")(improve.improve)
-app.command("evaluate")(evaluate.evaluate)
-app.command("explain")(explain.explain)
-app.command("iris")(iris.iris)
-app.add_typer(bench.app, name="bench")
-app.add_typer(book.app, name="book")
-app.add_typer(dataset.app, name="dataset")
+for command in COMMANDS:
+    app.command()(command)
+for group, name in ((dataset, "dataset"), (book, "book"), (bench, "bench")):
+    app.add_typer(group.app, name=name)
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -88,60 +78,58 @@ def root(
 
 
 def run() -> NoReturn:
-    """Run the command line. What goes wrong ends in one line on stderr and an exit code:
-    2 for bad input, 1 for a failure, 130 after Ctrl-C."""
+    """Run the command line. An error is one line on stderr and an exit code: 2 for bad input, 1
+    for a failure, 130 after Ctrl-C."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by whoever called
+        if getattr(sys, name) is None:  # closed by the calling process
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a sign that cannot be shown is no reason to fail
+        if isinstance(stream, TextIOWrapper):  # an unencodable character is no reason to fail
             stream.reconfigure(errors="replace")
-    sys.stderr = cast("TextIO", Unfailing(sys.stderr))
+    sys.stderr = cast("TextIO", LossyStream(sys.stderr))
     debug = "--debug" in sys.argv[1:2]
     try:
         code = app(prog_name="selfplay", standalone_mode=False)
-        # Only now does a reader that went away, or a full disk, make itself known.
+        # Only the flush shows that the reader of a pipe left, or that the disk is full.
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
         if debug:
             traceback.print_exc()
-        _explain(error)
+        _exit_with(error)
     if code == INTERRUPTED:
-        _fail("interrupted", INTERRUPTED)
+        _exit("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _explain(error: Exception) -> NoReturn:
+def _exit_with(error: Exception) -> NoReturn:
     match error:
         case InputError():
-            _fail(str(error), BAD_INPUT)
+            _exit(str(error), BAD_INPUT)
         case StoppedError():
-            _fail(str(error), INTERRUPTED)
+            _exit(str(error), INTERRUPTED)
         case JobError():
-            _fail(str(error), FAILED)
+            _exit(str(error), FAILED)
         case typer.TyperException():
-            _fail(error.format_message() or "see `selfplay --help`", error.exit_code)
-        case BrokenPipeError():
-            # The reader of a pipe went away, as `head` does: nobody is left to tell.
-            give_up(sys.stdout)
+            message = error.format_message().replace("Value error, ", "")
+            _exit(message or "see `selfplay --help`", error.exit_code)
+        case BrokenPipeError():  # the reader of the pipe left, as `head` does: nobody to tell
+            discard_output(sys.stdout)
             sys.exit(FAILED)
         case OSError():
-            give_up(sys.stdout)
+            discard_output(sys.stdout)
             where = f" ({error.filename})" if error.filename else ""
-            _fail(f"{error.strerror or error}{where}", FAILED)
+            _exit(f"{error.strerror or error}{where}", FAILED)
         case MemoryError():
-            _fail("this machine does not have the memory", FAILED)
+            _exit("not enough memory", FAILED)
         case _:
-            _fail(
-                f"{type(error).__name__}: {error} (this is a fault of the program: "
-                "`selfplay --debug …` shows where)",
-                FAILED,
-            )
+            reason = f"{type(error).__name__}: {error}"
+            hint = "this is a bug: `selfplay --debug …` shows the traceback"
+            _exit(f"{reason} ({hint})", FAILED)
 
 
-def _fail(message: str, code: int) -> NoReturn:
+def _exit(message: str, code: int) -> NoReturn:
     line = printable(without_keys(" ".join(message.split())))
     if len(line) > _LONGEST_MESSAGE:
         line = f"{line[:_LONGEST_MESSAGE]}…"

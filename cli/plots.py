@@ -1,4 +1,4 @@
-"""Drawings for reports and papers. They need matplotlib, an extra."""
+"""Plots for reports and papers, drawn with matplotlib (an optional dependency)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from selfplay.storage.statistics import Statistics
     from selfplay.workers.tournament.standings import Standing
 
-_FORMS = (".svg", ".png", ".pdf")
+_FORMATS = (".svg", ".png", ".pdf")
 _BLUE = "#4c72b0"
 
 
-def refuse_what_cannot_be_drawn(file: Path) -> None:
-    """Before anything takes time: whether a drawing can be made, and put there."""
-    if file.suffix.lower() not in _FORMS:
-        raise InputError(f"a plot is written as one of {', '.join(_FORMS)}, not {file.name!r}")
+def check_plot_file(file: Path | None) -> None:
+    """Refuse, before any work is done, a plot that could not be drawn or written."""
+    if file is None:
+        return
+    if file.suffix.lower() not in _FORMATS:
+        raise InputError(f"a plot is written as one of {', '.join(_FORMATS)}, not {file.name!r}")
     if not file.parent.is_dir():
         raise InputError(f"there is no folder {file.parent} for a plot")
     try:
         import matplotlib
     except ImportError:
-        raise InputError("drawing needs matplotlib: pip install 'selfplay[plot]'") from None
+        raise InputError("a plot needs matplotlib: pip install 'selfplay[plot]'") from None
     matplotlib.use("Agg")
 
 
@@ -39,26 +41,21 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def draw(found: Statistics, board: Board, file: Path) -> None:
-    """The teacher's columns, game lengths, and the first player's results by first move."""
-    refuse_what_cannot_be_drawn(file)
+def draw_statistics(statistics: Statistics, board: Board, file: Path) -> None:
+    """The teacher's moves, game lengths, and the first player's results by first move."""
     figure = _figure(9, 7)
     columns, lengths, results = figure.subplots(3)
     names = [str(column + 1) for column in range(board.columns)]
-    columns.bar(names, found.moves, color=_BLUE)
-    columns.set(title="The teacher's columns", ylabel="positions")
-    lengths.bar(list(found.lengths), list(found.lengths.values()), color=_BLUE)
+    columns.bar(names, statistics.moves, color=_BLUE)
+    columns.set(title="The teacher's moves by column", ylabel="positions")
+    lengths.bar(list(statistics.lengths), list(statistics.lengths.values()), color=_BLUE)
     lengths.set(title="Game length", xlabel="stones", ylabel="games")
-    moves = sorted(found.by_first_move)
+    moves = sorted(statistics.by_first_move)
+    first = [statistics.by_first_move[move] for move in moves]
     bottom = [0.0] * len(moves)
     for name, colour in (("wins", "#55a868"), ("draws", "#cccccc"), ("losses", "#c44e52")):
-        shares = [
-            getattr(found.by_first_move[move], name) / max(1, found.by_first_move[move].games)
-            for move in moves
-        ]
-        results.bar(
-            [names[move] for move in moves], shares, bottom=bottom, color=colour, label=name
-        )
+        shares = [getattr(result, name) / max(1, result.games) for result in first]
+        results.bar([names[m] for m in moves], shares, bottom=bottom, color=colour, label=name)
         bottom = [b + s for b, s in zip(bottom, shares, strict=True)]
     results.set(title="First player, by the first move after the opening", ylabel="share of games")
     results.legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -66,17 +63,13 @@ def draw(found: Statistics, board: Board, file: Path) -> None:
 
 
 def draw_ratings(players: Sequence[Standing], file: Path) -> None:
-    """Ratings with their intervals, the best player on top."""
-    refuse_what_cannot_be_drawn(file)
+    """Ratings with their confidence intervals, the best player on top."""
     figure = _figure(8, 1.2 + 0.4 * len(players))
     axes = figure.subplots()
     elo = [player.elo for player in players]
-    reach = [
-        [player.elo - player.interval[0] for player in players],
-        [player.interval[1] - player.elo for player in players],
-    ]
+    errors = _errors(elo, [player.interval for player in players])
     rows = range(len(players))
-    axes.errorbar(elo, rows, xerr=reach, fmt="o", capsize=4, color=_BLUE)
+    axes.errorbar(elo, rows, xerr=errors, fmt="o", capsize=4, color=_BLUE)
     axes.axvline(0, color="#cccccc", zorder=0)
     axes.set_yticks(rows, [player.player for player in players])
     axes.invert_yaxis()
@@ -85,37 +78,37 @@ def draw_ratings(players: Sequence[Standing], file: Path) -> None:
     figure.savefig(file)
 
 
+def _errors(
+    values: Sequence[float], intervals: Sequence[tuple[float, float]]
+) -> tuple[list[float], list[float]]:
+    """The lengths of error bars below and above the values."""
+    pairs = list(zip(values, intervals, strict=True))
+    return [value - low for value, (low, _) in pairs], [high - value for value, (_, high) in pairs]
+
+
 def draw_rollouts(stones: Sequence[int], rollouts: Sequence[float], title: str, file: Path) -> None:
-    """Rollouts that a move gets, by the stones on the board."""
-    refuse_what_cannot_be_drawn(file)
+    """Rollouts per move, by the stones on the board."""
     figure = _figure(8, 4.5)
     axes = figure.subplots()
     axes.plot(stones, rollouts, "o-", color=_BLUE)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set(title=title, xlabel="stones on the board", ylabel="rollouts a move")
+    axes.set(title=title, xlabel="stones on the board", ylabel="rollouts per move")
     figure.savefig(file)
 
 
 def draw_rounds(rounds: Sequence[Round], benchmark: str, file: Path) -> None:
-    """Mistakes of the trees, and their scores against whom they are measured."""
-    refuse_what_cannot_be_drawn(file)
+    """Mistake rates of the trees, and their scores against the benchmark."""
     figure = _figure(8, 6)
     above, below = figure.subplots(2, sharex=True)
-    numbers = [found.number for found in rounds]
-    mistakes = [100 * found.mistakes for found in rounds]
-    reach = [
-        [100 * (found.mistakes - found.interval[0]) for found in rounds],
-        [100 * (found.interval[1] - found.mistakes) for found in rounds],
-    ]
-    above.errorbar(numbers, mistakes, yerr=reach, fmt="o-", capsize=4, color=_BLUE)
+    numbers = [made.number for made in rounds]
+    mistakes = [100 * made.mistakes for made in rounds]
+    errors = _errors(mistakes, [(100 * m.interval[0], 100 * m.interval[1]) for m in rounds])
+    above.errorbar(numbers, mistakes, yerr=errors, fmt="o-", capsize=4, color=_BLUE)
     above.set(ylabel="mistakes, % of contested")
     above.set_ylim(bottom=0)
-    for name, scores in (
-        ("as first", [100 * found.as_first for found in rounds]),
-        ("as second", [100 * found.as_second for found in rounds]),
-    ):
-        below.plot(numbers, scores, "o-", label=name)
+    below.plot(numbers, [100 * made.as_first for made in rounds], "o-", label="as first")
+    below.plot(numbers, [100 * made.as_second for made in rounds], "o-", label="as second")
     below.set(xlabel="round", ylabel=f"score against {benchmark}, %")
     below.set_ylim(0, 100)
     below.legend()

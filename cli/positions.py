@@ -1,4 +1,4 @@
-"""Positions that a command is asked about: its arguments, or the lines of stdin."""
+"""The positions that a command works on: its arguments, or the lines of stdin."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ LONGEST_LINE = 4096
 def for_each_position(
     arguments: Sequence[str] | None, board: Board, act: Callable[[str, Position], None]
 ) -> int:
-    """Act on every position, with the notation it was given in; the exit code.
+    """Call `act(notation, position)` for every position; returns the exit code.
 
-    Arguments are checked before anything is done. Lines of stdin are taken as they come: what
-    is wrong with one is said with its number, and the others are done all the same. With
-    neither, at a terminal, it is the empty board.
+    All arguments are checked first. Lines of stdin are processed as they arrive: an invalid one
+    is reported with its number and skipped. At a terminal, without arguments, the empty board.
     """
     if not arguments and sys.stdin.isatty():
         arguments = [""]
     if arguments:
-        for text, position in [(text, unfinished(text, board)) for text in arguments]:
+        for text, position in [(text, parse_unfinished(text, board)) for text in arguments]:
             act(text.strip(), position)
         return 0
     code = 0
@@ -33,23 +32,23 @@ def for_each_position(
             if len(line) > LONGEST_LINE:
                 raise InputError(f"longer than {LONGEST_LINE} characters: not a position")
             text = line.decode("utf-8-sig", "replace").strip()
-            act(text, unfinished(text, board))
+            act(text, parse_unfinished(text, board))
         except InputError as error:
             print(f"selfplay: line {number}: {error}", file=sys.stderr, flush=True)
             code = 1
     return code
 
 
-def unfinished(text: str, board: Board) -> Position:
-    """A position in which there is something to decide."""
+def parse_unfinished(text: str, board: Board) -> Position:
+    """A position in which a move can be played."""
     position = Position.parse(text, board)
     if position.is_over:
-        raise InputError(f"{quoted(text.strip())}: the game is over, there is nothing to decide")
+        raise InputError(f"{quoted(text.strip())}: the game is over, there is no move to choose")
     return position
 
 
 def _lines() -> Iterator[bytes]:
-    """The lines of stdin; of one that is too long, just enough to show it."""
+    """The lines of stdin; one that is too long is cut just above the limit."""
     while line := sys.stdin.buffer.readline(LONGEST_LINE + 1):
         end = line
         while len(end) > LONGEST_LINE and not end.endswith(b"\n"):

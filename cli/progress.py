@@ -1,4 +1,4 @@
-"""How far something is that takes a while: on stderr, and only if somebody is looking."""
+"""A progress bar on stderr; without a terminal there is none."""
 
 from __future__ import annotations
 
@@ -9,47 +9,43 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows a bar at a terminal; gives what is to be told: how many are done, and of how many."""
-    with phases() as tell:
-        yield lambda done, of: tell(what, done, of)
+    """A progress bar; yields the function that updates it: `update(done, total)`."""
+    with phases() as update:
+        yield lambda done, total: update(what, done, total)
 
 
 @contextmanager
 def phases() -> Iterator[Callable[[str, int, int], None]]:
-    """The same for what has several parts: what is told begins with what is being done."""
+    """A progress bar for work in several phases: `update(phase, done, total)`."""
     if not sys.stderr.isatty():
-        yield lambda what, done, of: None
+        yield lambda phase, done, total: None
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeElapsedColumn as Elapsed
+    from rich.progress import TimeRemainingColumn as Remaining
 
-    columns = (
+    # At a terminal, results are printed above the bar; into files and pipes they go unchanged.
+    bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("to go"),
-        TimeRemainingColumn(),
+        Elapsed(),
+        TextColumn("remaining"),
+        Remaining(),
+        console=Console(stderr=True, highlight=False, markup=False, soft_wrap=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
     )
-    # Results pass above the bar, if both are at a terminal, and by it into files and pipes.
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    beside = sys.stdout.isatty()
-    with Progress(*columns, console=console, transient=True, redirect_stdout=beside) as bar:
+    with bar:
         task = bar.add_task("", total=None)
-        doing = ""
+        current = ""
 
-        def tell(what: str, done: int, of: int) -> None:
-            nonlocal doing
-            if what != doing:
-                doing = what
-                bar.reset(task, description=what)
-            bar.update(task, completed=done, total=of)
+        def update(phase: str, done: int, total: int) -> None:
+            nonlocal current
+            if phase != current:
+                current = phase
+                bar.reset(task, description=phase)
+            bar.update(task, completed=done, total=total)
 
-        yield tell
+        yield update

@@ -1,4 +1,4 @@
-"""How far a run is, while it goes on: a bar at a terminal, lines in a log, or JSON."""
+"""The progress of a run being generated: a bar at a terminal, lines in a log, or JSON."""
 
 from __future__ import annotations
 
@@ -7,95 +7,97 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from selfplay.cli.durations import duration
-from selfplay.cli.endings import give_up
+from selfplay.cli.executors import STOPPING
+from selfplay.cli.streams import discard_output
 
 if TYPE_CHECKING:
+    from selfplay.pipeline.job import Display
     from selfplay.workers.generation.generate import Progress
 
-_LINES_APART = 5.0
-_JSON_APART = 1.0
-
-_STOPPING = "finishing the shards in work; Ctrl-C once more ends at once"
-
-
-class Reporter(Protocol):
-    def show(self, progress: Progress) -> None:
-        """Tell how far it is, if it is time to."""
-
-    def stopping(self) -> None:
-        """Tell that a wish to stop was understood."""
+_LOG_SECONDS, _JSON_SECONDS = 5.0, 1.0
 
 
 @contextmanager
-def reporter(as_json: bool) -> Iterator[Reporter]:
-    """Whoever is looking is told in the way that suits them."""
+def reporter(as_json: bool) -> Iterator[Display[Progress]]:
+    """The display that fits the options and stderr."""
     if as_json:
         yield JsonLines(sys.stdout)
     elif not sys.stderr.isatty():
-        yield Lines()
+        yield LogLines()
     else:
         bar = Bar()
         with bar.live:
             yield bar
 
 
-def words(progress: Progress) -> list[str]:
-    """The progress in short pieces."""
-    return [*_made(progress), *_working(progress)]
-
-
-def _made(progress: Progress) -> list[str]:
-    found = [f"{progress.games:,} games", f"{progress.positions:,} positions"]
+def counts(progress: Progress) -> str:
+    """Games and positions so far, and the time that remains."""
+    parts = [f"{progress.games:,} games", f"{progress.positions:,} positions"]
     if progress.failed:
-        found.append(f"{len(progress.failed)} failed")
+        parts.append(f"{len(progress.failed)} failed")
     if progress.seconds_left is not None:
-        found.append(f"{duration(progress.seconds_left)} to go")
-    return found
+        parts.append(f"{duration(progress.seconds_left)} remaining")
+    return ", ".join(parts)
 
 
-def _working(progress: Progress) -> list[str]:
-    found = [f"{progress.positions_per_second:,.0f} positions/s"] if progress.new_positions else []
+def speed(progress: Progress) -> str:
+    """Positions and rollouts per second, and the workers."""
+    parts = [f"{progress.positions_per_second:,.0f} positions/s"] if progress.new_positions else []
     if progress.new_rollouts:
-        found.append(f"{_short(progress.rollouts_per_second)} rollouts/s")
-    found.append(f"{progress.workers} workers" if progress.workers else "workers are starting")
+        parts.append(f"{_with_unit(progress.rollouts_per_second)} rollouts/s")
+    parts.append(f"{progress.workers} workers" if progress.workers else "workers are starting")
     if progress.retries:
-        found.append(f"{progress.retries} retries")
-    return found
+        parts.append(f"{progress.retries} retries")
+    return ", ".join(parts)
 
 
-def _short(number: float) -> str:
+def _with_unit(number: float) -> str:
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= size:
             return f"{number / size:.1f}{unit}"
     return f"{number:.0f}"
 
 
-class _Notices:
-    """Says once what happened to workers."""
-
-    def __init__(self) -> None:
-        self._lost = 0
-
-    def of(self, progress: Progress) -> str | None:
-        if progress.lost <= self._lost:
-            return None
-        self._lost = progress.lost
-        return f"a worker was lost ({progress.trouble}); another one is started"
-
-
 def _log(text: str) -> None:
-    """A line for whoever reads the log; a run does not end because nobody does any more."""
+    """Print a line on stderr; the run goes on if nobody can read it."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
 
-class Bar:
-    """Two lines that are drawn over and over."""
+class LogLines:
+    """A line every few seconds, for logs."""
 
     def __init__(self) -> None:
+        self._next = time.monotonic() + _LOG_SECONDS
+        self._lost = 0
+
+    def show(self, progress: Progress) -> None:
+        self._report_lost(progress)
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _LOG_SECONDS
+            shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
+            self.print(f"{shards}, {counts(progress)}, {speed(progress)}")
+
+    def _report_lost(self, progress: Progress) -> None:
+        if progress.lost > self._lost:
+            self._lost = progress.lost
+            self.print(f"a worker was lost ({progress.trouble}); starting another")
+
+    def stopping(self) -> None:
+        self.print(STOPPING.format("shards"))
+
+    def print(self, text: str) -> None:
+        _log(text)
+
+
+class Bar(LogLines):
+    """A progress bar of two lines, redrawn in place."""
+
+    def __init__(self) -> None:
+        super().__init__()
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Live
@@ -111,46 +113,25 @@ class Bar:
             redirect_stdout=False,
         )
         self._task = self.live.add_task("starting", total=None)
-        self._notices = _Notices()
 
     def show(self, progress: Progress) -> None:
         self.live.update(
             self._task,
             completed=progress.shards,
             total=progress.shards_total,
-            description="\n".join(map(", ".join, (_made(progress), _working(progress)))),
+            description=f"{counts(progress)}\n{speed(progress)}",
         )
-        if notice := self._notices.of(progress):
-            self.live.console.print(notice, highlight=False)
+        self._report_lost(progress)
 
-    def stopping(self) -> None:
-        self.live.console.print(_STOPPING, highlight=False)
-
-
-class Lines:
-    """A line every few seconds, for logs."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + _LINES_APART
-        self._notices = _Notices()
-
-    def show(self, progress: Progress) -> None:
-        if notice := self._notices.of(progress):
-            _log(notice)
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _LINES_APART
-            shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
-            _log(", ".join([shards, *words(progress)]))
-
-    def stopping(self) -> None:
-        _log(_STOPPING)
+    def print(self, text: str) -> None:
+        self.live.console.print(text, highlight=False)
 
 
 class JsonLines:
-    """An object a line, when something has changed, and not more often than once a second."""
+    """A JSON object per line when shards or workers change, at most once a second."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out = out  # while Ray runs, stdout is somewhere else
+        self._out = out  # sys.stdout is replaced while Ray runs
         self._next = 0.0
         self._shown: tuple[int, int] | None = None
 
@@ -158,7 +139,7 @@ class JsonLines:
         state = (progress.shards, progress.workers)
         if time.monotonic() < self._next or state == self._shown:
             return
-        self._next, self._shown = time.monotonic() + _JSON_APART, state
+        self._next, self._shown = time.monotonic() + _JSON_SECONDS, state
         left = progress.seconds_left
         record: dict[str, Any] = {
             "event": "progress",
@@ -177,9 +158,9 @@ class JsonLines:
         }
         try:
             print(json.dumps(record), file=self._out, flush=True)
-        except OSError:  # as `head` leaves: the run is what was asked for
-            give_up(self._out)
+        except OSError:  # the reader of the pipe left, as `head` does
+            discard_output(self._out)
             _log("nobody reads the progress any more; the run goes on")
 
     def stopping(self) -> None:
-        _log(_STOPPING)
+        _log(STOPPING.format("shards"))

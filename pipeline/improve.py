@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from selfplay.errors import InputError
-from selfplay.game.board import Board
 from selfplay.game.openings import parse_openings
+from selfplay.options import check_names
+from selfplay.pipeline.config import ImproveConfig
 from selfplay.registry import PlayerSpec
 from selfplay.seeding import derive
 from selfplay.storage.dataset import Dataset
@@ -26,7 +27,6 @@ from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec
 from selfplay.train.evaluation.evaluation import examine
 from selfplay.train.evaluation.positions import EvaluationSet
-from selfplay.train.training_set import parse_stone_weights
 from selfplay.workers.executors.interface import Failed, JobError
 from selfplay.workers.generation import generate as generation
 from selfplay.workers.generation.plan import plan
@@ -35,7 +35,6 @@ from selfplay.workers.tournament.standings import standings
 from selfplay.workers.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from selfplay.train.config import TrainingConfig
     from selfplay.train.model import Model
     from selfplay.workers.executors.interface import Executor
 
@@ -51,33 +50,6 @@ SHARD_GAMES = 10
 
 Tell = Callable[[str, int, int], None]
 """Receives the current step, how many of its parts are done, and how many there are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The settings of all rounds, as `improve.json` keeps them."""
-
-    teacher: str
-    opponents: tuple[str, ...]
-    """The tree plays against these; "self" is the tree."""
-    games: int
-    """Per round, over all opponents."""
-    opening: str
-    noise: float
-    seed: int
-    board: str
-    connect: int
-    base: tuple[str, ...]
-    """Fingerprints of the extra runs to train on."""
-    recipe: dict[str, Any]
-    """The fields of the `TrainingConfig` that are not defaults."""
-    stone_weights: str
-    benchmark: str
-    benchmark_games: int
-    benchmark_opening: str
-
-    def as_json(self) -> bytes:
-        return json.dumps(asdict(self), indent=2).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,25 +100,33 @@ class Progress:
 
 
 class Improvement:
-    """A folder of rounds: its settings, its files, and the rounds it has."""
+    """A folder of rounds: its options, its files, and the rounds it has."""
 
-    def __init__(
-        self, folder: str, settings: Settings, base: Sequence[Dataset], config: TrainingConfig
-    ) -> None:
+    def __init__(self, folder: str, given: Mapping[str, Any]) -> None:
+        """Begin a folder with these options of an `ImproveConfig`, or resume it: an option left
+        out keeps the folder's value, another value is refused."""
         self.place = Location(folder)
-        self.settings = settings
-        self.base = base
-        self.config = config
-        self.board = Board.parse(settings.board, settings.connect)
-        self._validate()
-        if not (self.place.is_empty or self._has_these_settings()):
+        begun = self._read_settings()
+        if begun is None and not self.place.is_empty:
             raise InputError(f"{self.place} is not empty: choose a new folder")
+        self.config = ImproveConfig(**({} if begun is None else begun["options"]) | dict(given))
+        self.extra_runs = [Dataset(run) for run in self.config.extra_run]
+        self.board = self.config.parsed_board
+        if begun is None:
+            self._validate()
+        self._is_begun()
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        fingerprints = [dataset.fingerprint for dataset in self.extra_runs]
+        return {"options": asdict(self.config), "extra_run_fingerprints": fingerprints}
 
     def rounds(
         self, count: int, executor: Executor, stop: Callable[[], bool], tell: Tell
     ) -> Iterator[Progress]:
         """The progress after each round: first those in the folder, then new ones."""
-        self.place.write(SETTINGS, self.settings.as_json(), self._has_these_settings)
+        text = json.dumps(self._settings, indent=2) + "\n"
+        self.place.write(SETTINGS, text.encode(), self._is_begun)
         done = self._read_rounds()
         for number in range(count):
             if number == len(done):
@@ -154,6 +134,10 @@ class Improvement:
                 lines = [json.dumps(asdict(made)) + "\n" for made in done]
                 self.place.write(ROUNDS, "".join(lines).encode())
             yield Progress(tuple(done[: number + 1]), count)
+
+    @property
+    def complete_rounds(self) -> int:
+        return len(self._read_rounds())
 
     def model(self, number: int) -> str:
         """The path of a round's tree."""
@@ -165,71 +149,83 @@ class Improvement:
 
     def opponents(self, number: int) -> range:
         """The opponents of a round. With extra runs, round 0 trains on these and plays nobody."""
-        return range(0 if number == 0 and self.base else len(self.settings.opponents))
+        return range(0 if number == 0 and self.extra_runs else len(self.config.opponent))
 
     def spec_options(self, number: int, opponent: int) -> dict[str, Any]:
         """The spec of a run of a round."""
-        settings = self.settings
-        name = settings.opponents[opponent]
+        config = self.config
+        name = config.opponent[opponent]
         return {
-            "games": max(1, settings.games // len(settings.opponents)),
-            "teacher": settings.teacher,
+            "games": max(1, config.games // len(config.opponent)),
+            "teacher": config.teacher,
             "explorer": f"tree:model={self.model(number - 1)}" if number else FIRST_EXPLORER,
             "opponent": None if name == "self" else name,
-            "opening": settings.opening,
-            "noise": settings.noise,
-            "seed": derive(settings.seed, "round", number, opponent) % _MOST_SEED,
-            "board": settings.board,
-            "connect": settings.connect,
+            "opening": config.opening,
+            "noise": config.noise,
+            "seed": derive(config.seed, "round", number, opponent) % _MOST_SEED,
+            "board": config.board,
+            "connect": config.connect,
             "shard_games": SHARD_GAMES,
         }
 
     def tournament(self, player: str) -> Tournament:
         """Against the benchmark, from the same openings in every round."""
-        settings = self.settings
+        config = self.config
         return Tournament.of(
-            [player, settings.benchmark],
+            [player, config.benchmark],
             self.board,
-            parse_openings(settings.benchmark_opening, self.board),
-            settings.benchmark_games,
-            settings.seed,
+            parse_openings(config.benchmark_opening, self.board),
+            config.benchmark_games,
+            config.seed,
         )
 
     def _validate(self) -> None:
-        """Refuse bad settings before a folder is bound to them."""
+        """Refuse bad options before a folder is bound to them."""
         if "," in self.place.absolute:
             raise InputError(f"{self.place}: a comma separates the options of a player; rename it")
-        if not self.place.may_be_written:
+        if not self.place.seems_writable:
             raise InputError(f"{self.place} cannot be written to")
         evaluated = EvaluationSet.load().board
         if evaluated != self.board:
             raise InputError(f"the evaluation positions are for {evaluated}, not {self.board}")
-        for dataset in self.base:
+        for dataset in self.extra_runs:
             if dataset.board != self.board:
                 raise InputError(f"{dataset.place} is of {dataset.board}, not of {self.board}")
-        for opponent in range(len(self.settings.opponents)):
-            Spec.of(self.spec_options(0, opponent))
-        self.tournament("centre" if self.settings.benchmark == "random" else "random").build()
+        for opponent in range(len(self.config.opponent)):
+            Spec.from_options(self.spec_options(0, opponent))
+        self.tournament("centre" if self.config.benchmark == "random" else "random").build()
 
-    def _has_these_settings(self) -> bool:
-        """Whether the folder was begun; one begun with other settings is refused."""
+    def _is_begun(self) -> bool:
+        """Whether the folder was begun; one begun with other options or runs is refused."""
+        begun = self._read_settings()
+        if begun is None:
+            return False
+        wanted = json.loads(json.dumps(self._settings))
+        for name, value in wanted["options"].items():
+            if begun["options"].get(name) != value:
+                was = begun["options"].get(name)
+                raise InputError(f"{self.place} was begun with {name} {was!r}, not {value!r}")
+        if begun["extra_run_fingerprints"] != wanted["extra_run_fingerprints"]:
+            raise InputError(f"{self.place}: an extra run is not what it was when it was begun")
+        return True
+
+    def _read_settings(self) -> dict[str, Any] | None:
         found = self._read(SETTINGS)
         if found is None:
-            return False
-        for name, value in json.loads(self.settings.as_json()).items():
-            if found[0].get(name) != value:
-                raise InputError(
-                    f"{self.place} was begun with {name} {found[0].get(name)!r}, not {value!r}"
-                )
-        return True
+            return None
+        try:
+            check_names(found[0]["options"], ImproveConfig, f"{self.place}/{SETTINGS}")
+            _ = found[0]["extra_run_fingerprints"]
+            return found[0]
+        except (KeyError, TypeError):
+            raise InputError(f"{self.place}/{SETTINGS} is damaged") from None
 
     def _read(self, name: str) -> list[dict[str, Any]] | None:
         """The JSON objects of a file, one a line; None if there is no file."""
         try:
             text = self.place.read(name, _MOST_BYTES).decode()
-            records = [
-                json.loads(line) for line in ([text] if name == SETTINGS else text.splitlines())
-            ]
+            lines = [text] if name == SETTINGS else text.splitlines()
+            records = [json.loads(line) for line in lines]
             if not all(isinstance(record, dict) for record in records):
                 raise ValueError
             return records
@@ -269,7 +265,7 @@ class _RoundMaker:
         return Round(
             self.number,
             sum(dataset.games for dataset in runs),
-            sum(dataset.positions for dataset in [*every.base, *earlier, *runs]),
+            sum(dataset.positions for dataset in [*every.extra_runs, *earlier, *runs]),
             model.tree.leaves,
             result.mistake_rate,
             result.interval,
@@ -293,7 +289,7 @@ class _RoundMaker:
         if run.missing:
             run.begin()
             progress = generation.Progress.of(run)
-            step = f"games against {self.all.settings.opponents[opponent]}"
+            step = f"games against {self.all.config.opponent[opponent]}"
             self._tell(step, progress.games, progress.games_total)
             labelled = tuple(dataset.place.absolute for dataset in earlier)
             for progress in generation.generate(run, self.executor, self.stop, labelled):
@@ -305,17 +301,17 @@ class _RoundMaker:
         from selfplay.train.model import Model
         from selfplay.train.trainer import train_model
 
-        path, base = self.all.model(self.number), self.all.base
+        path, extra = self.all.model(self.number), self.all.extra_runs
         try:
             return Model.load(path)
         except InputError:
             pass
-        weights = parse_stone_weights(self.all.settings.stone_weights)
+        weights = self.all.config.weights_by_stones
         model, _ = train_model(
-            [*base, *datasets],
-            self.all.config,
+            [*extra, *datasets],
+            self.all.config.training,
             self._tell,
-            weights_by_run=[*([()] * len(base)), *([weights] * len(datasets))],
+            weights_by_run=[*([()] * len(extra)), *([weights] * len(datasets))],
         )
         model.save(path)
         if self.stop():
@@ -331,7 +327,7 @@ class _RoundMaker:
         tournament = self.all.tournament(self._player)
         tournament.build()
         progress = tournaments.Progress(tournament.games)
-        step = f"games against {self.all.settings.benchmark}"
+        step = f"games against {self.all.config.benchmark}"
         for progress in tournaments.play(tournament, self.executor, self.stop):
             self._tell(step, progress.games, progress.games_total)
         self._raise_unless_complete(progress)

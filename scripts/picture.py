@@ -10,7 +10,7 @@ from rich.console import Console
 
 from selfplay.cli.board.game import Game, Seat
 from selfplay.cli.board.panels import why_panel
-from selfplay.cli.board.screen import Screen
+from selfplay.cli.board.screen_view import ScreenView
 from selfplay.cli.board.session import Scene
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -42,10 +42,10 @@ def picture() -> str:
         highlight=False,
         _environ={},
     )
-    screen = Screen(console)
+    screen = ScreenView(console)
     scene = Scene(game, message=f"{game.names[1]} plays column {game.moves[-1] + 1}")
     scene.panel = why_panel(game.position.ply, decision.why, screen.panel_lines)
-    console.print(screen.drawn(scene))
+    console.print(screen.render(scene))
     return console.export_svg(title=f"selfplay play --o {OPPONENT}", unique_id="play")
 
 

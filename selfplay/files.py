@@ -7,7 +7,7 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EISDIR
 from pathlib import Path
@@ -46,15 +46,18 @@ def read_bounded(path: Path, most: int, what: str = "file") -> bytes:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Write a file atomically: it appears under its name, flushed, when it is complete."""
+def written_whole(
+    path: Path, replace: Callable[[Path, Path], object] = Path.replace
+) -> Iterator[BinaryIO]:
+    """Write a file atomically: it appears under its name, flushed, when it is complete.
+    `replace` renames it at the end, or decides not to."""
     aside = aside_of(path)
     try:
         with aside.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        replace(aside, path)
     finally:
         aside.unlink(missing_ok=True)
     flush_folder(path.parent)

@@ -1,1 +1,1 @@
-"""What a labelled position is on disk: written once, able to prove itself, open everywhere."""
+"""The data set on disk: writing, reading, verifying and exporting labelled positions."""

@@ -1,14 +1,14 @@
-"""Positions as CSV: out for programs that read nothing else, and in from programs that wrote it.
+"""Import and export CSV files of positions and moves.
 
 csv-012     cell_0 … cell_41,move    row by row from the top left: 0 empty, 1 and 2 the players
 csv-signed  pos_0 … pos_41,move      column by column from the bottom left: 0, 1 and -1
-csv         all columns of a run, lists spread out; what is null is empty
+csv         all columns of a run, lists as one column per element; null is empty
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
@@ -21,27 +21,27 @@ from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
 from selfplay.files import written_whole
 from selfplay.game.board import Board
-from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.dataset import Dataset, write_run
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
+from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
-from selfplay.storage.verify import faults
 
 Format = Literal["csv-012", "csv-signed", "csv"]
 
 SHARD_ROWS = 20_000
 _LONGEST_LINE = 65_536
+_CELLS_AND_MOVES = {str(number) for number in range(-1, 16)}
 _SHOWN = 5
 
 
 def export(dataset: Dataset, form: Format, out: Path) -> int:
-    """Write all rows to a file, which is there when it is whole; how many rows."""
-    table_of = _TABLES[form]
-    count = 0
+    """Write all rows to a file, atomically; the number of rows."""
+    table_of, count = _TABLES[form], 0
+    no_rows = _unlabelled(np.zeros((0, dataset.board.cells)), np.zeros(0), dataset.board)
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
     with written_whole(out) as file:
-        header = table_of(_no_rows(dataset.board), dataset.board).column_names
-        file.write((",".join(header) + "\n").encode())
-        options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
+        file.write((",".join(table_of(no_rows, dataset.board).column_names) + "\n").encode())
         for _, rows in dataset.rows():
             if len(rows):
                 arrow_csv.write_csv(table_of(rows, dataset.board), file, options)
@@ -49,21 +49,12 @@ def export(dataset: Dataset, form: Format, out: Path) -> int:
     return count
 
 
-def _cells(prefix: str, cells: Array, move: Array) -> pa.Table:
+def _cell_columns(prefix: str, cells: Array, move: Array) -> pa.Table:
     columns = {f"{prefix}_{number}": cells[:, number] for number in range(cells.shape[1])}
     return pa.table({**columns, "move": move})
 
 
-def _table_012(rows: Rows, board: Board) -> pa.Table:
-    return _cells("cell", rows.board, rows.move)
-
-
-def _table_signed(rows: Rows, board: Board) -> pa.Table:
-    signed = np.where(rows.board == 2, np.int8(-1), rows.board)
-    return _cells("pos", _by_columns(signed, board), rows.move)
-
-
-def _table_of_all(rows: Rows, board: Board) -> pa.Table:
+def _all_columns(rows: Rows, board: Board) -> pa.Table:
     table = rows.to_table(board)
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -77,13 +68,6 @@ def _table_of_all(rows: Rows, board: Board) -> pa.Table:
     return pa.table(columns)
 
 
-_TABLES: dict[str, Callable[[Rows, Board], pa.Table]] = {
-    "csv-012": _table_012,
-    "csv-signed": _table_signed,
-    "csv": _table_of_all,
-}
-
-
 def _by_columns(cells: Array, board: Board) -> Array:
     """Cells row by row from the top left as cells column by column from the bottom left."""
     grid = cells.reshape(-1, board.rows, board.columns)
@@ -91,17 +75,25 @@ def _by_columns(cells: Array, board: Board) -> Array:
 
 
 def _by_rows(cells: Array, board: Board) -> Array:
-    """The other way round."""
+    """The inverse of `_by_columns`."""
     grid = cells.reshape(-1, board.columns, board.rows)
     return grid.transpose(0, 2, 1)[:, ::-1].reshape(len(cells), board.cells)
 
 
-def _no_rows(board: Board) -> Rows:
-    return unlabelled(np.zeros((0, board.cells), np.int8), np.zeros(0, np.int8), board)
+def _signed_columns(rows: Rows, board: Board) -> pa.Table:
+    signed = np.where(rows.board == 2, np.int8(-1), rows.board)
+    return _cell_columns("pos", _by_columns(signed, board), rows.move)
 
 
-def unlabelled(cells: Array, move: Array, board: Board) -> Rows:
-    """Positions of which nothing but a move is known, each a game of its own."""
+_TABLES: dict[str, Callable[[Rows, Board], pa.Table]] = {
+    "csv-012": lambda rows, board: _cell_columns("cell", rows.board, rows.move),
+    "csv-signed": _signed_columns,
+    "csv": _all_columns,
+}
+
+
+def _unlabelled(cells: Array, move: Array, board: Board) -> Rows:
+    """Rows with positions and moves only, each position a game of its own."""
     count = len(cells)
     return Rows(
         game=np.arange(count, dtype=np.int64),
@@ -117,21 +109,15 @@ def unlabelled(cells: Array, move: Array, board: Board) -> Rows:
 
 
 def import_csv(path: Path, place: Location, board: Board) -> Dataset:
-    """A run out of a file of positions and moves. If any line is wrong nothing is written."""
-    rows = read(path, board)
-    digest = blake2b(f"imported {rows.fingerprint()}".encode(), digest_size=16)
-    described = Manifest.of_source(
-        digest.hexdigest(), board, len(rows), SHARD_ROWS, {"imported": path.name}
-    )
-    described.begin(place)
-    for shard in range(described.shards):
-        games = described.games_of(shard)
-        write(place, described, shard, rows[games.start : games.stop])
-    return Dataset(place)
+    """Make a run of a file of positions and moves; one bad line refuses the file."""
+    rows = read_csv(path, board)
+    digest = blake2b(f"imported {rows.fingerprint()}".encode(), digest_size=16).hexdigest()
+    manifest = Manifest.of_source(digest, board, len(rows), SHARD_ROWS, {"imported": path.name})
+    return write_run(place, manifest, lambda games: rows[games.start : games.stop])
 
 
-def read(path: Path, board: Board) -> Rows:
-    """Positions and moves from a file; what is wrong is told by its line."""
+def read_csv(path: Path, board: Board) -> Rows:
+    """Positions and moves from a file; errors name the line."""
     try:
         if not path.is_file() and path.exists():
             raise InputError(f"{quoted(str(path), 200)} is not a file")
@@ -140,18 +126,19 @@ def read(path: Path, board: Board) -> Rows:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"cannot read {quoted(str(path), 200)}: {reason}") from None
-    prefix = next((p for p in ("cell", "pos") if header == _header(p, board)), None)
-    if prefix is None:
+    numbers = range(board.cells)
+    headers = {prefix: [*(f"{prefix}_{n}" for n in numbers), "move"] for prefix in ("cell", "pos")}
+    if header not in headers.values():
         raise InputError(
             f"{path}: the first line is not that of csv-012 (cell_0,…,cell_{board.cells - 1},move) "
             f"or csv-signed (pos_0,…) of a {board.size} board"
         )
-    numbers = _numbers(path, header)
-    cells, move = numbers[:, :-1], numbers[:, -1]
-    if prefix == "pos":
+    values = _parse_numbers(path, header)
+    cells, move = values[:, :-1], values[:, -1]
+    if header == headers["pos"]:
         cells = np.where(cells == -1, 2, np.where(cells == 2, 3, cells))
         cells = _by_rows(cells, board)
-    rows = unlabelled(cells, move, board)
+    rows = _unlabelled(cells, move, board)
     if not len(rows):
         raise InputError(f"{path} has no positions: nothing was imported")
     wrong = [
@@ -163,11 +150,7 @@ def read(path: Path, board: Board) -> Rows:
     return rows
 
 
-def _header(prefix: str, board: Board) -> list[str]:
-    return [*(f"{prefix}_{number}" for number in range(board.cells)), "move"]
-
-
-def _numbers(path: Path, header: list[str]) -> Array:
+def _parse_numbers(path: Path, header: list[str]) -> Array:
     try:
         table = arrow_csv.read_csv(
             path,
@@ -184,23 +167,14 @@ def _numbers(path: Path, header: list[str]) -> Array:
 
 
 def _first_bad_line(path: Path, width: int) -> str:
-    """What is wrong with the first line that cannot be read: found with more care, less speed."""
-    for number, fields in _lines(path):
-        if len(fields) != width:
-            return f"line {number}: {len(fields)} values instead of {width}"
-        for value in fields:
-            if value not in _CELLS_AND_MOVES:
-                return f"line {number}: {quoted(value)} is not a cell or a column"
-    return "it is not a CSV file of positions"
-
-
-_CELLS_AND_MOVES = {str(number) for number in range(-1, 16)}
-
-
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """What is wrong with the first bad line; slow, so only after Arrow's parser has failed."""
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         file.readline()
-        number = 1
-        while line := file.readline(_LONGEST_LINE):
-            number += 1
-            yield number, [value.strip() for value in line.split(",")] if line.strip() else []
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), ""), 2):
+            values = [value.strip() for value in line.split(",")] if line.strip() else []
+            if len(values) != width:
+                return f"line {number}: {len(values)} values instead of {width}"
+            for value in values:
+                if value not in _CELLS_AND_MOVES:
+                    return f"line {number}: {quoted(value)} is not a cell or a column"
+    return "it is not a CSV file of positions"

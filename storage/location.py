@@ -1,8 +1,7 @@
-"""Where runs are: a folder on this machine or a prefix in an object store, through one door.
+"""Read and write files in a local folder or an object store, through one interface.
 
-What is written appears in one step. On this machine it is written aside, flushed and renamed; in
-an object store it is a single request, made when everything is in memory. A store that fails for
-a while is waited for, whoever asks.
+Writes are atomic: locally to a temporary file that is flushed and renamed, in an object store by
+a single request. Requests to an object store are retried for a while.
 """
 
 from __future__ import annotations
@@ -16,49 +15,39 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pyarrow import ArrowException, fs
 
 from selfplay.errors import InputError, quoted, without_keys
-from selfplay.files import (
-    aside_of,
-    flush_folder,
-    open_regular,
-    read_bounded,
-    remove_abandoned,
-)
+from selfplay.files import open_regular, remove_abandoned, written_whole
 
 T = TypeVar("T")
 
-MOST_BYTES = 1 << 30
-"""Of any file that is read as a whole."""
+MOST_BYTES = 1 << 30  # limit for files that are read as a whole
 
-PATIENCE_SECONDS = 120.0
-"""An object store that is out of order for a while is waited for."""
-_TOLD_APART = 30.0
+RETRY_SECONDS = 120.0  # how long requests to an object store are retried
+_LOG_SECONDS = 30.0
 _LOCK_SECONDS = 30.0
 
 _log = logging.getLogger("selfplay")
 
 
 class File(NamedTuple):
-    """What a listing says of a file."""
+    """A file in a listing."""
 
     size: int
-    modified: float
-    """When it was written, in seconds since 1970."""
+    modified: float  # seconds since 1970
 
 
 class Location:
-    """A folder, wherever it is, and the files in it. Names have slashes between their parts."""
+    """A local folder or an object-store prefix. File names use slashes."""
 
     def __init__(self, uri: str) -> None:
-        _refuse_keys(uri)
-        address, mark, query = uri.partition("?") if "://" in uri else (uri, "", "")
+        _refuse_credentials(uri)
+        address, self._query = _split_query(uri)
         self._address = address.rstrip("/") or "/"
-        self._query = mark + query
         scheme = urlsplit(uri).scheme if "://" in uri else ""
         self.folder = None if scheme not in ("", "file") else _local(uri)
         if self.folder is not None:
@@ -66,46 +55,45 @@ class Location:
             self.path = str(self.folder)
             return
         if scheme == "s3":
-            # A file that is written at once then is one request, not the three of an upload
-            # in parts.
+            # A small file then takes one request, not the three of a multipart upload.
             uri += ("&" if "?" in uri else "?") + "allow_delayed_open=true"
         try:
             self.filesystem, path = fs.FileSystem.from_uri(uri)
         except (ValueError, ArrowException, OSError) as error:
-            raise InputError(f"{quoted(self.uri, 200)} is no place: {error}") from None
+            raise InputError(f"{quoted(self.uri, 200)} is not a location: {error}") from None
         self.path = path.rstrip("/")
 
     @classmethod
     def of_file(cls, uri: str) -> tuple[Location, str]:
-        """The folder that a file is in, and its name there."""
-        _refuse_keys(uri)
-        address, mark, query = uri.partition("?") if "://" in uri else (uri, "", "")
+        """The folder of a file, and its name there."""
+        _refuse_credentials(uri)
+        address, query = _split_query(uri)
         folder, _, name = address.rpartition("/")
         if not name or name in (".", "..") or folder.endswith(":/"):
-            raise InputError(f"{quoted(uri, 200)} is no file: a name is missing")
-        return cls((folder or ("/" if address.startswith("/") else ".")) + mark + query), name
+            raise InputError(f"{quoted(uri, 200)} is not a file: its name is missing")
+        return cls((folder or ("/" if address.startswith("/") else ".")) + query), name
 
     def __str__(self) -> str:
-        """Without what is only for machines: as people know it."""
+        """For people: without the query."""
         return self._address
 
     @property
     def uri(self) -> str:
-        """What a command takes."""
+        """For commands."""
         return self._address + self._query
 
     @property
     def absolute(self) -> str:
-        """What names this place in any process."""
+        """The same location for any process, whatever its working directory."""
         return self.uri if self.folder is None else str(self.folder.absolute())
 
     def below(self, name: str) -> str:
-        """What a command takes for a file or a folder of this place."""
+        """The URI of a file or folder in it."""
         return f"{self._address}/{name}{self._query}"
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is there, or no such place yet."""
+        """Whether it has no files, or does not exist."""
         if self.folder is None:
             return not self.files("")
         if self.folder.is_dir():
@@ -113,16 +101,16 @@ class Location:
         return not self.folder.exists()
 
     @property
-    def may_be_written(self) -> bool:
-        """Whether it looks as if; of an object store nobody knows before it is tried."""
+    def seems_writable(self) -> bool:
+        """Whether permissions allow writing; only a write can tell for an object store."""
         if self.folder is None:
             return True
         folders = self.folder, *self.folder.absolute().parents
-        there = next(folder for folder in folders if folder.exists())
-        return there.is_dir() and os.access(there, os.W_OK)
+        existing = next(folder for folder in folders if folder.exists())
+        return existing.is_dir() and os.access(existing, os.W_OK)
 
-    def prove_writable(self) -> None:
-        """Write something and remove it again: refuse now what would fail in an hour."""
+    def check_writable(self) -> None:
+        """Write and remove a file: fail now, not after an hour of work."""
         name = f".writable-{secrets.token_hex(8)}"
         try:
             self.write(name, b"")
@@ -134,74 +122,74 @@ class Location:
             self.remove(name)
 
     def full(self, name: str) -> str:
-        """The path of a file, as `filesystem` has it."""
+        """A file's path in `filesystem`."""
         return f"{self.path}/{name}"
 
     def read(self, name: str, most: int = MOST_BYTES) -> bytes:
-        """A file as a whole; FileNotFoundError if there is none. A larger one is refused."""
-        if self.folder is not None:
-            return read_bounded(self.folder / name, most)
+        """The bytes of a file; one with more than `most` is refused."""
 
-        def get() -> bytes:
-            with self.filesystem.open_input_file(self.full(name)) as file:
-                if file.size() > most:
-                    raise InputError(f"{self}/{name} is too large: at most {most:,} bytes are read")
-                return bytes(file.read())
+        def whole(file: Any) -> bytes:
+            if file.seek(0, os.SEEK_END) > most:
+                raise InputError(f"{self}/{name} is too large: at most {most:,} bytes are read")
+            file.seek(0)
+            return bytes(file.read())
 
-        return self._patiently(get)
+        return self._with_file(name, whole)
 
-    def read_end(self, name: str, count: int) -> tuple[bytes, int]:
-        """The last bytes of a file, and how many it has in all."""
+    def read_tail(self, name: str, count: int) -> tuple[bytes, int]:
+        """The last bytes of a file, and its size."""
+
+        def tail(file: Any) -> tuple[bytes, int]:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - count))
+            return bytes(file.read()), size
+
+        return self._with_file(name, tail)
+
+    def _with_file(self, name: str, read: Callable[[Any], T]) -> T:
         if self.folder is not None:
             with open_regular(self.folder / name) as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - count))
-                return file.read(), size
+                return read(file)
 
-        def get() -> tuple[bytes, int]:
+        def request() -> T:
             with self.filesystem.open_input_file(self.full(name)) as file:
-                size = file.size()
-                file.seek(max(0, size - count))
-                return bytes(file.read()), size
+                return read(file)
 
-        return self._patiently(get)
+        return self._retry(request)
 
     def write(self, name: str, data: bytes, unless: Callable[[], bool] = lambda: False) -> bool:
-        """Put a file there, in one step, over what may be there; whether it was.
+        """Write or replace a file atomically, unless `unless()`; whether it was written.
 
-        `unless` is asked at the last moment, and may refuse. On this machine no other writer comes
-        between the question and the file.
+        `unless` is called just before the file becomes visible: locally under a lock, so that no
+        other writer comes in between.
         """
         if self.folder is None:
-            return self._patiently(lambda: self._put(name, data, unless))
-        path = self.folder / name
+            return self._retry(lambda: self._put(name, data, unless))
+        folder, path, written = self.folder, self.folder / name, False
+
+        def replace(aside: Path, path: Path) -> None:
+            nonlocal written
+            with _locked(folder):
+                if not unless():
+                    aside.replace(path)
+                    written = True
+
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = aside_of(path)
-        try:
-            with aside.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            with _alone(self.folder):
-                if unless():
-                    return False
-                aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
-        flush_folder(path.parent)
-        return True
+        with written_whole(path, replace) as file:
+            file.write(data)
+        return written
 
     def _put(self, name: str, data: bytes, unless: Callable[[], bool]) -> bool:
         if unless():
             return False
-        # An exception inside an open stream would commit a part: there is one call.
+        # No `with`: an exception inside it would commit a part of the file.
         stream = self.filesystem.open_output_stream(self.full(name))
         stream.write(data)
         stream.close()
         return True
 
     def files(self, folder: str) -> dict[str, File]:
-        """The files in a folder that are not hidden; none where there is no such folder."""
+        """The files of a folder, without hidden ones; empty if it does not exist."""
         if self.folder is not None:
             where = self.folder / folder
             if not where.is_dir():
@@ -212,10 +200,10 @@ class Location:
                 if not entry.name.startswith(".") and entry.is_file()
             }
         selector = fs.FileSelector(self.full(folder), allow_not_found=True)
-        found = self._patiently(lambda: self.filesystem.get_file_info(selector))
+        listing = self._retry(lambda: self.filesystem.get_file_info(selector))
         return {
             info.base_name: File(info.size, info.mtime_ns / 1e9)
-            for info in found
+            for info in listing
             if info.type == fs.FileType.File and not info.base_name.startswith(".")
         }
 
@@ -223,69 +211,75 @@ class Location:
         if self.folder is not None:
             (self.folder / name).unlink()
         else:
-            self._patiently(lambda: self.filesystem.delete_file(self.full(name)))
+            self._retry(lambda: self.filesystem.delete_file(self.full(name)))
 
     def move(self, name: str, to: str) -> None:
-        """Give a file another name."""
+        """Rename a file."""
         if self.folder is not None:
             target = self.folder / to
             target.parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).replace(target)
             return
-        self._patiently(lambda: self.filesystem.move(self.full(name), self.full(to)))
+        self._retry(lambda: self.filesystem.move(self.full(name), self.full(to)))
 
     def clean(self, folder: str) -> int:
-        """Remove what writers left that were killed; how many files it was."""
+        """Remove temporary files of killed writers; how many."""
         if self.folder is None or not (self.folder / folder).is_dir():
             return 0
         return remove_abandoned(self.folder / folder)
 
-    def _patiently(self, act: Callable[[], T]) -> T:
-        """Ask an object store, and again where it does not answer as it should."""
+    def _retry(self, request: Callable[[], T]) -> T:
+        """Repeat a request to an object store while it fails."""
         pause, began = 1.0, time.monotonic()
         while True:
             try:
-                return act()
+                return request()
             except FileNotFoundError:
                 raise
             except OSError as error:
                 text = str(error)
-                for sign, meaning in _MEANINGS.items():
-                    if sign in text:
+                for code, meaning in _PERMANENT_ERRORS.items():
+                    if code in text:
                         raise InputError(f"{self}: {meaning}") from None
-                if time.monotonic() - began + pause > PATIENCE_SECONDS:
+                if time.monotonic() - began + pause > RETRY_SECONDS:
                     raise OSError(f"{self}: {text}") from None
-                _tell_of_waiting(f"{self}: {text}")
+                _log_retry(f"{self}: {text}")
             time.sleep(pause)
             pause = min(2 * pause, 30.0)
 
 
-# What object stores say goes on for lines: the part that a person can use.
-_MEANINGS = {
+# Errors that no retry helps, in one line instead of the store's many.
+_PERMANENT_ERRORS = {
     "NO_SUCH_BUCKET": "there is no such bucket",
-    "ACCESS_DENIED": "access is denied: look at the credentials and their rights",
+    "ACCESS_DENIED": "access is denied: check the credentials and their permissions",
     "INVALID_ACCESS_KEY_ID": "the credentials are not known there",
     "SIGNATURE_DOES_NOT_MATCH": "the credentials are wrong",
 }
 
-_told_at = -_TOLD_APART
+_logged_at = -_LOG_SECONDS
 
 
-def _tell_of_waiting(trouble: str) -> None:
-    """Say why nothing seems to happen, once for all who wait."""
-    global _told_at
-    if time.monotonic() - _told_at >= _TOLD_APART:
-        _told_at = time.monotonic()
-        _log.warning("waiting up to two minutes for the store: %s", quoted(trouble, 300))
+def _log_retry(error: str) -> None:
+    """Log why the program waits, once for all threads."""
+    global _logged_at
+    if time.monotonic() - _logged_at >= _LOG_SECONDS:
+        _logged_at = time.monotonic()
+        _log.warning("waiting up to two minutes for the store: %s", quoted(error, 300))
+
+
+def _split_query(uri: str) -> tuple[str, str]:
+    """A URI's address, and its query with the question mark; paths have none."""
+    address, mark, query = uri.partition("?") if "://" in uri else (uri, "", "")
+    return address, mark + query
 
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/[^/]", re.I)
 
 
-def _refuse_keys(uri: str) -> None:
-    """What is in a URI ends up in files, logs and process lists: not a place for keys."""
+def _refuse_credentials(uri: str) -> None:
+    """Refuse a URI with credentials: it would end up in files, logs and process lists."""
     if _SCHEME.match(uri) and not os.path.exists(uri):
-        raise InputError(f"a URI has two slashes behind its scheme: {quoted(uri[:8])}…")
+        raise InputError(f"a URI has two slashes after its scheme: {quoted(uri[:8])}…")
     scheme, mark, rest = uri.partition("://")
     if not mark:
         return
@@ -299,16 +293,16 @@ def _refuse_keys(uri: str) -> None:
         has_key |= bool(has_user) and user != "anonymous"
     if has_key:
         raise InputError(
-            f"a {quoted(scheme, 20)} URI holds a key: keys come from the environment "
-            "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS) or from "
-            "a profile, where no file, log or process list shows them"
+            f"a {quoted(scheme, 20)} URI holds a key: give it by the environment "
+            "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS) or by a "
+            "profile, where no file, log or process list shows it"
         )
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other writers of a folder out, where its file system knows locks. Elsewhere, and if
-    somebody sits on the lock, what is read just before the renaming has to do."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock out other writers of a folder. Without it, if the file system has no locks or another
+    process holds this one too long, the check just before the renaming has to suffice."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -334,10 +328,10 @@ def _local(uri: str) -> Path:
     if uri.startswith("file://"):
         parts = urlsplit(uri)
         if parts.netloc not in ("", "localhost"):
-            raise InputError(f"{quoted(uri, 200)} names a machine: write file:///{parts.netloc}…")
+            raise InputError(f"{quoted(uri, 200)} names a host: write file:///{parts.netloc}…")
         path = parts.path
     if "\0" in path:
-        raise InputError(f"{quoted(uri, 200)} is no path")
+        raise InputError(f"{quoted(uri, 200)} is not a path")
     if not path:
         raise InputError("a run has a name: a folder, or a URI such as s3://bucket/run")
     return Path(os.path.expanduser(path))

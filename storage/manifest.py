@@ -1,4 +1,4 @@
-"""What `run.json` says: what a run is, where it comes from, and what it was made with."""
+"""Read and write `run.json`, a run's manifest: its identity, spec or source, and versions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from selfplay.errors import InputError, quoted, without_keys
 from selfplay.game.board import Board
 from selfplay.machine import usable_cores
+from selfplay.storage.limits import SCHEMA_VERSION
 from selfplay.storage.location import Location
-from selfplay.storage.rows import SCHEMA_VERSION
 from selfplay.storage.spec import MOST_GAMES, MOST_SHARDS, Spec
 
 NAME = "run.json"
@@ -25,20 +25,18 @@ _DIGEST = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A run that was generated has a spec; one that was imported, merged or played has a source."""
+    """A generated run has a spec; one that was imported, merged or played has a source."""
 
-    identity: str
-    """What all its shards carry: the hash of the spec, or of what stands for one."""
+    identity: str  # in the footer of every shard: the hash of the spec, or of the source
     board: Board
     games: int
     shard_games: int
     spec: Spec | None = None
     source: Mapping[str, Any] | None = None
     made_with: Mapping[str, Any] = field(default_factory=dict)
-    engine: str | None = None
-    """A digest of the code that makes the rows of the spec."""
+    engine: str | None = None  # a digest of the code that generates the rows
     is_repeatable: bool = True
-    """Whether the same spec gives the same rows: not with players that go by the clock."""
+    """Whether the same spec gives the same rows: false if a player has a time limit."""
     schema_version: int = SCHEMA_VERSION
 
     @classmethod
@@ -46,7 +44,7 @@ class Manifest:
         spec = spec.resolved()
         return cls(
             spec.hash,
-            spec.geometry,
+            spec.parsed_board,
             spec.games,
             spec.shard_games,
             spec,
@@ -63,22 +61,22 @@ class Manifest:
 
     @property
     def shards(self) -> int:
-        """How many files the games fill."""
+        """The number of shards."""
         return -(-self.games // self.shard_games)
 
     def games_of(self, shard: int) -> range:
-        """The games in a file."""
+        """The games in a shard."""
         return range(shard * self.shard_games, min(self.games, (shard + 1) * self.shard_games))
 
     @property
     def skips_replies(self) -> bool:
-        """Whether the rows of a game may leave out the moves of an opponent."""
+        """Whether games have no rows for the moves of an opponent."""
         if self.spec is not None:
             return self.spec.opponent is not None and self.spec.mode == "games"
         return bool((self.source or {}).get("skips_replies"))
 
-    def is_of(self, other: Manifest) -> bool:
-        """Whether both describe the same rows, one perhaps more of them."""
+    def is_same_run(self, other: Manifest) -> bool:
+        """Whether both have the same rows, up to the number of games."""
         return self.identity == other.identity and self.engine == other.engine
 
     def with_games(self, games: int) -> Manifest:
@@ -102,19 +100,19 @@ class Manifest:
         place.write(NAME, (json.dumps(record, indent=2) + "\n").encode(), unless)
 
     def begin(self, place: Location) -> None:
-        """Write it where no other run is."""
+        """Write it, unless the place holds another run."""
 
-        def is_there() -> bool:
+        def refuse_another_run() -> bool:
             now = Manifest.read(place)
             if now is not None and now.identity != self.identity:
                 raise InputError(f"{place} holds another run: choose a new place")
             return False
 
-        self.write(place, is_there)
+        self.write(place, refuse_another_run)
 
     @classmethod
     def read(cls, place: Location) -> Manifest | None:
-        """What is described there; None if nothing is. Nothing that it names is opened."""
+        """The manifest of a run; None without one. No file that it names is opened."""
         try:
             data = place.read(NAME, _MOST_BYTES)
         except (FileNotFoundError, NotADirectoryError):
@@ -122,45 +120,42 @@ class Manifest:
         try:
             record = json.loads(data)
             version = int(record["schema_version"])
-            found = cls._of_record(record) if version <= SCHEMA_VERSION else None
+            manifest = cls._from_record(record) if version <= SCHEMA_VERSION else None
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(
                 f"{place}/{NAME} is damaged ({type(error).__name__}: {quoted(str(error), 100)}); "
-                "if you remove it, the same `selfplay generate` command writes it anew"
+                "remove it, and the same `selfplay generate` command writes it again"
             ) from None
-        if found is None:
+        if manifest is None:
             raise InputError(
-                f"{place} was written by a later version: it has schema_version {version}, and "
-                f"this one reads up to {SCHEMA_VERSION}"
+                f"{place} was written by a later version: it has schema_version {version}, but "
+                f"this version reads up to {SCHEMA_VERSION}"
             )
-        return found
+        return manifest
 
     @classmethod
-    def _of_record(cls, record: Mapping[str, Any]) -> Manifest:
-        found = cls(
+    def _from_record(cls, record: Mapping[str, Any]) -> Manifest:
+        manifest = cls(
             identity=_digest_in(record["spec_hash"]),
             board=Board.parse(record["board"], record["connect"]),
             games=int(record["games"]),
             shard_games=int(record["shard_games"]),
-            spec=None if record["spec"] is None else Spec.stored(record["spec"]),
+            spec=None if record["spec"] is None else Spec.from_record(record["spec"]),
             source=None if record["source"] is None else _object_in(record["source"]),
             made_with=_object_in(record["made_with"]),
             engine=None if record.get("engine") is None else _digest_in(record["engine"]),
             is_repeatable=bool(record["repeatable"]),
             schema_version=int(record["schema_version"]),
         )
-        if not 1 <= found.games <= MOST_GAMES or found.shard_games < 1:
-            raise ValueError("a run has games, and shards have some of them")
-        if found.shards > MOST_SHARDS:
+        sizes = manifest.games, manifest.shard_games, manifest.board
+        if not 1 <= manifest.games <= MOST_GAMES or manifest.shard_games < 1:
+            raise ValueError("a run and its shards have at least one game")
+        if manifest.shards > MOST_SHARDS:
             raise ValueError(f"a run has at most {MOST_SHARDS:,} shards")
-        spec = found.spec
-        if spec and (spec.games, spec.shard_games, spec.geometry) != (
-            found.games,
-            found.shard_games,
-            found.board,
-        ):
-            raise ValueError("it says one thing, and its spec another")
-        return found
+        spec = manifest.spec
+        if spec and (spec.games, spec.shard_games, spec.parsed_board) != sizes:
+            raise ValueError("it contradicts its spec")
+        return manifest
 
 
 def _digest_in(text: object) -> str:
@@ -169,13 +164,13 @@ def _digest_in(text: object) -> str:
     return text
 
 
-def _object_in(found: object) -> dict[str, Any]:
-    if not isinstance(found, dict):
+def _object_in(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise ValueError("an object is missing")
-    text = json.dumps(found, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
     if without_keys(text) != text:
-        raise ValueError("it holds a key, which does not belong into a file")
-    return found
+        raise ValueError("it holds a key: keep credentials out of files")
+    return value
 
 
 def _made_with() -> dict[str, Any]:

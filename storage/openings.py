@@ -1,4 +1,4 @@
-"""The openings of a run, wherever it is worked on: a list of them travels with the run."""
+"""Save and load a run's list of openings, so that every machine has the same one."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec, digest_of
 
 
-def file_of(digest: str) -> str:
-    """Named by what is in it: two who begin a run at once do not exchange each other's."""
+def openings_file(digest: str) -> str:
+    """The file name has the digest: runs begun at the same time do not overwrite each other's."""
     return f"openings-{digest[:16]}.txt"
 
 
-def keep_openings(place: Location, spec: Spec) -> None:
-    """Put a list of openings beside the rows: the file that it came from is on one machine."""
-    deck = parse_openings(spec.opening, spec.geometry)
+def save_openings(place: Location, spec: Spec) -> None:
+    """Copy a list of openings into the run: the original file is on one machine only."""
+    deck = parse_openings(spec.opening, spec.parsed_board)
     if spec.opening_digest is not None and isinstance(deck, Deck):
         text = "".join(f"{position.notation}\n" for position in deck.positions)
-        place.write(file_of(spec.opening_digest), text.encode())
+        place.write(openings_file(spec.opening_digest), text.encode())
 
 
-def openings_of(place: Location, spec: Spec) -> Openings:
-    """Where the games of a run begin."""
+def load_openings(place: Location, spec: Spec) -> Openings:
+    """The openings of a run's games."""
     if spec.opening_digest is None:
-        return parse_openings(spec.opening, spec.geometry)
-    file = file_of(spec.opening_digest)
+        return parse_openings(spec.opening, spec.parsed_board)
+    file = openings_file(spec.opening_digest)
     name = f"{place}/{file}"
     try:
         text = place.read(file).decode()
     except (FileNotFoundError, UnicodeDecodeError):
         raise InputError(f"the openings of this run cannot be read from {name}") from None
-    deck = listed_openings(text, spec.geometry, name)
+    deck = listed_openings(text, spec.parsed_board, name)
     if digest_of(deck) != spec.opening_digest:
         raise InputError(f"{name} does not hold the openings that this run was begun with")
     return deck

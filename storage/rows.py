@@ -1,13 +1,13 @@
-"""Labelled positions, many at a time: as arrays to work with, as an Arrow table to be kept.
+"""The rows of the data set: labelled positions as NumPy arrays, and as an Arrow table on disk.
 
-A row is one labelled position. The names and types of the columns are an interface, and
-`SCHEMA_VERSION` is theirs; docs/data.md says what each means.
+A row is one labelled position. Column names and types are an interface with a `SCHEMA_VERSION`;
+docs/data.md documents them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -16,23 +16,17 @@ import pyarrow as pa
 
 from selfplay.arrays import Array, Float32Array, Int8Array, Int16Array, Int32Array, Int64Array
 from selfplay.game.board import Board
+from selfplay.game.enumeration import canonical_keys
 
-SCHEMA_VERSION = 1
-
-NO_RESULT = -128
-"""In arrays, in place of a result that is not known."""
-NO_MOVE = -1
-"""In arrays, in place of a move that was not made."""
+NO_RESULT = -128  # stands for null in arrays of results
+NO_MOVE = -1  # stands for null in arrays of moves
 
 VALUE_STEPS = 256
-"""Values are kept in steps of 1/256: finer than they are certain, and a quarter of the bytes."""
-
-MOST_SHARD_BYTES = 1 << 30
-"""Of the rows of one shard in memory: a file that claims more is refused before it is read."""
+"""Values are stored in steps of 1/256: finer than their error, and a quarter of the bytes."""
 
 
 def schema(board: Board) -> pa.Schema:
-    """The columns of a table of positions on this board."""
+    """The columns of a table of rows on this board."""
 
     def per_column(kind: pa.DataType, *, nulls: bool) -> pa.DataType:
         return pa.list_(pa.field("element", kind, nullable=nulls), board.columns)
@@ -53,15 +47,10 @@ def schema(board: Board) -> pa.Schema:
     )
 
 
-def row_bytes(board: Board) -> int:
-    """What a row takes in memory."""
-    return 13 + board.cells + 9 * board.columns
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Positions as arrays, one entry a row. What is null in a table is NaN in `value`,
-    `NO_RESULT` in `proven` and `outcome`, and `NO_MOVE` in `played`."""
+    """Rows as arrays. Null is NaN in `value`, `NO_RESULT` in `proven` and `outcome`, and `NO_MOVE`
+    in `played`."""
 
     game: Int64Array
     """int64 [row]"""
@@ -94,16 +83,20 @@ class Rows:
 
     @classmethod
     def join(cls, parts: Sequence[Rows]) -> Rows:
-        return cls(
-            **{
-                field.name: np.concatenate([getattr(part, field.name) for part in parts])
-                for field in fields(cls)
-            }
-        )
+        names = [field.name for field in fields(cls)]
+        return cls(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
+
+    def with_game(self, number: int) -> Rows:
+        """The rows of a game under another number."""
+        return replace(self, game=np.full(len(self), number, np.int64))
+
+    def is_first(self) -> Array:
+        """bool [row]: whether a game begins here."""
+        return np.append(True, self.game[1:] != self.game[:-1])[: len(self)]
 
     def stones(self, board: Board) -> tuple[Array, Array]:
-        """The stones of the side to move and all stones, as sets of cells: Python's integers
-        where the board does not fit a machine word."""
+        """The own stones and all stones as bitboards: Python integers if the board does not fit a
+        machine word."""
         grid = self.board.reshape(-1, board.rows, board.columns)
         mover = (1 + self.ply % 2).astype(np.int8)
         number = np.uint64 if board.fits_word else object
@@ -118,8 +111,12 @@ class Rows:
                 own[cell == mover] |= bit
         return own, mask
 
+    def canonical_keys(self, board: Board) -> Array:
+        """One number for each position, the same for its mirror image."""
+        return canonical_keys(board, *self.stones(board))
+
     def fingerprint(self) -> str:
-        """A hash of what the rows say, not of how a file holds them."""
+        """A hash of the logical rows, independent of the file encoding."""
         digest = blake2b(digest_size=16)
         for name, column in self.columns():
             little = np.ascontiguousarray(column, column.dtype.newbyteorder("<"))
@@ -134,8 +131,8 @@ class Rows:
             known = None
             if name == "value":
                 known = ~np.isnan(column)
-            elif name in _IN_PLACE_OF_NULL:
-                known = column != _IN_PLACE_OF_NULL[name]
+            elif name in _NULLS:
+                known = column != _NULLS[name]
             kind = target.field(name).type
             if column.ndim == 1:
                 arrays.append(_arrow(column, known, kind))
@@ -146,7 +143,7 @@ class Rows:
 
     @classmethod
     def from_table(cls, table: pa.Table | pa.RecordBatch) -> Rows:
-        """The rows of a table that has all columns."""
+        """The rows of a table with all columns."""
         found: dict[str, Array] = {}
         for name in (field.name for field in fields(cls)):
             column = table.column(name)
@@ -157,29 +154,23 @@ class Rows:
                 width = column.type.list_size
                 column = column.flatten()
             if column.null_count:
-                column = column.fill_null(_IN_PLACE_OF_NULL[name])
+                column = column.fill_null(_NULLS[name])
             array = column.to_numpy(zero_copy_only=False)
             found[name] = array if width is None else array.reshape(-1, width)
         return cls(**found)
 
 
-_IN_PLACE_OF_NULL = {
-    "value": float("nan"),
-    "proven": NO_RESULT,
-    "played": NO_MOVE,
-    "outcome": NO_RESULT,
-}
+_NULLS = {"value": np.nan, "proven": NO_RESULT, "played": NO_MOVE, "outcome": NO_RESULT}
 
 
 def _arrow(column: Array, known: Array | None, kind: pa.DataType) -> pa.Array:
-    # `pa.array` would load pandas, 50 MB in every worker, to ask whether it is one of its own.
+    # `pa.array` would import pandas for a type check: 50 MB in every worker.
     bits = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
     data = pa.py_buffer(np.ascontiguousarray(column).reshape(-1))
     return pa.Array.from_buffers(kind, column.size, [bits, data])
 
 
 def rounded(value: Array) -> Array:
-    """Values as they are kept."""
-    # Adding zero makes of minus zero what it is.
-    kept: Array = (np.round(value * VALUE_STEPS) / VALUE_STEPS + 0.0).astype(np.float32)
-    return kept
+    """Values as they are stored; -0.0 becomes 0.0."""
+    stored: Array = (np.round(value * VALUE_STEPS) / VALUE_STEPS + 0.0).astype(np.float32)
+    return stored

@@ -1,4 +1,4 @@
-"""One file of a run: the rows of some games, and a footer by which it can prove itself."""
+"""Encode and decode shards: one Parquet file each, with a checksummed footer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 
 from selfplay.errors import quoted
 from selfplay.game.board import Board
-from selfplay.storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, Rows, row_bytes, schema
+from selfplay.storage.limits import MOST_SHARD_BYTES, SCHEMA_VERSION, row_bytes
+from selfplay.storage.rows import Rows, schema
 
 _PREFIX = "selfplay."
 _MAGIC = b"PAR1"
@@ -20,38 +21,28 @@ _MOST_UNPACKED = 5  # small integers take four bytes each in a file
 _MOST_OVERHEAD = 1 << 22
 MOST_GAME = 1 << 50
 
-# What made the smallest files of those that were tried. Small integers are kept in four bytes
-# each: apart from one another the empty ones cost nothing.
-_EFFORT = 12
+# These settings made the smallest files. Parquet stores small integers in four bytes each; split
+# into byte streams, the empty bytes compress to nothing.
+_ZSTD_LEVEL = 12
+_LISTS = ("board.list.element", "visits.list.element", "value.list.element")
 _ENCODINGS = {
     "game": "DELTA_BINARY_PACKED",
-    **dict.fromkeys(
-        (
-            "ply",
-            "board.list.element",
-            "move",
-            "visits.list.element",
-            "value.list.element",
-            "played",
-        ),
-        "BYTE_STREAM_SPLIT",
-    ),
+    **dict.fromkeys(("ply", "move", "played", *_LISTS), "BYTE_STREAM_SPLIT"),
 }
 
 
 class DamagedShardError(Exception):
-    """A file that is not what its name and footer say; the message says why."""
+    """A shard does not match its name, footer or checksums; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a shard says of itself."""
+    """A shard's metadata."""
 
     spec_hash: str
     shard: int
-    first_game: int
-    """The games in it are those from `first_game` up to, not including, `end_game`."""
-    end_game: int
+    first_game: int  # inclusive
+    end_game: int  # exclusive
     rows: int
     fingerprint: str
     board: str
@@ -67,33 +58,18 @@ class Footer:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[bytes, bytes] | None) -> Footer:
-        texts = {
-            name.decode("utf-8", "replace").removeprefix(_PREFIX): value.decode("utf-8", "replace")
-            for name, value in (metadata or {}).items()
-            if name.startswith(_PREFIX.encode())
-        }
+        names = ("shard", "first_game", "end_game", "rows", "connect", "schema_version")
         try:
-            found = cls(
-                spec_hash=texts["spec_hash"],
-                fingerprint=texts["fingerprint"],
-                board=texts["board"],
-                **{
-                    name: int(texts[name])
-                    for name in (
-                        "shard",
-                        "first_game",
-                        "end_game",
-                        "rows",
-                        "connect",
-                        "schema_version",
-                    )
-                },
-            )
+            values: dict[str, Any] = {
+                name: (metadata or {})[(_PREFIX + name).encode()].decode("utf-8", "replace")
+                for name in cls.__slots__
+            }
+            footer = cls(**values | {name: int(values[name]) for name in names})
         except (KeyError, ValueError) as error:
             raise DamagedShardError(f"it has no footer of a shard ({_brief(error)})") from None
-        if not (0 <= found.first_game < found.end_game <= MOST_GAME and found.rows >= 0):
-            raise DamagedShardError("its footer has games or rows that there cannot be")
-        return found
+        if not (0 <= footer.first_game < footer.end_game <= MOST_GAME and footer.rows >= 0):
+            raise DamagedShardError("its footer has impossible games or rows")
+        return footer
 
 
 def file_name(shard: int) -> str:
@@ -101,7 +77,7 @@ def file_name(shard: int) -> str:
 
 
 def encode(rows: Rows, board: Board, spec_hash: str, shard: int, games: range) -> bytes:
-    """The file."""
+    """The bytes of a shard's file."""
     footer = Footer(
         spec_hash=spec_hash,
         shard=shard,
@@ -118,7 +94,7 @@ def encode(rows: Rows, board: Board, spec_hash: str, shard: int, games: range) -
         table,
         out,
         compression="zstd",
-        compression_level=_EFFORT,
+        compression_level=_ZSTD_LEVEL,
         write_page_checksum=True,
         use_dictionary=False,
         column_encoding=_ENCODINGS,
@@ -128,23 +104,23 @@ def encode(rows: Rows, board: Board, spec_hash: str, shard: int, games: range) -
 
 
 def parse_footer(end: bytes) -> Footer:
-    """What a shard says of itself, from the end of its file."""
+    """The footer from the last bytes of a file."""
     try:
-        # The reader asks for a whole file, and looks at its end alone.
+        # The reader wants a whole file, but parses only its end.
         metadata = pq.read_metadata(pa.BufferReader(_MAGIC + end)).metadata
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamagedShardError(f"it is no Parquet file ({_brief(error)})") from None
     return Footer.from_metadata(metadata)
 
 
-def end_needed(end: bytes) -> int:
-    """How many bytes at the end of a file the footer takes, from its last eight."""
+def footer_size(end: bytes) -> int:
+    """The footer's size, from the last eight bytes of a file; 0 if it is no Parquet file."""
     length = int.from_bytes(end[-8:-4], "little") + 8
     return length if end[-4:] == _MAGIC and length <= _LARGEST_FOOTER else 0
 
 
 def decode(data: bytes, board: Board) -> tuple[Footer, Rows]:
-    """A shard's footer and rows; refused if it is damaged, or claims what cannot be."""
+    """A shard's footer and rows; DamagedShardError if a check fails."""
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
             footer = Footer.from_metadata(file.metadata.metadata)
@@ -156,12 +132,12 @@ def decode(data: bytes, board: Board) -> tuple[Footer, Rows]:
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise DamagedShardError(f"it cannot be read ({_brief(error)})") from None
     if len(table) != footer.rows:
-        raise DamagedShardError(f"it has {len(table)} rows, and its footer says {footer.rows}")
+        raise DamagedShardError(f"it has {len(table)} rows, but its footer says {footer.rows}")
     return footer, Rows.from_table(table)
 
 
 def _refuse_wrong_size(metadata: Any, footer: Footer, board: Board) -> None:
-    """Before anything is unpacked: a few bytes can stand for very many."""
+    """Refuse decompression bombs before anything is decompressed."""
     rows = metadata.num_rows
     if rows > len(footer.games) * board.cells or rows * row_bytes(board) > MOST_SHARD_BYTES:
         raise DamagedShardError(f"it claims {rows:,} rows, more than its games can have")

@@ -1,108 +1,72 @@
-"""The spec of a run: everything that decides what is in it, and nothing else.
+"""The spec of a run: the options that decide its rows, their defaults, help texts and checks.
 
-A spec that a person gives is resolved: its players and openings are looked up. One that is read
-from a run opens nothing until a command plays its games.
+`Spec` is the one list of these options: commands, TOML files and `run.json` derive theirs from it.
+A spec from a user is resolved, which opens the files that it names; one from a run's manifest opens
+nothing until a command plays its games.
 
-Two specs with the same hash give the same rows. The number of games is not part of the hash: a
-run with more of them begins with the same rows.
+Specs with the same hash give the same rows. The number of games is not part of the hash: a longer
+run begins with the rows of a shorter one.
 """
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from selfplay.errors import InputError, did_you_mean, quoted, without_keys
+from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
-from selfplay.game.openings import Deck, parse_openings
+from selfplay.options import check_names, check_types
 from selfplay.registry import PlayerSpec
-from selfplay.storage.rows import MOST_SHARD_BYTES, SCHEMA_VERSION, row_bytes
+from selfplay.storage.limits import MOST_SHARD_BYTES, SCHEMA_VERSION, row_bytes
+
+if TYPE_CHECKING:
+    from selfplay.game.openings import Deck
 
 Mode = Literal["games", "positions"]
 
 MOST_GAMES = 1 << 40
 MOST_SHARDS = 10_000_000
-_LONGEST_TEXT = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """What a run contains."""
+    """What a run contains. The texts beside a type are the help and metavar of the command."""
 
-    games: int = 100
-    """How many games; of `positions`, how many positions."""
-    teacher: str = "mcts:10000"
-    """Who labels the positions."""
-    explorer: str | None = None
-    """Who plays the games; the teacher, if not given."""
-    opponent: str | None = None
-    """Whom it plays against, with the sides exchanged from game to game; itself, if not given."""
-    opening: str = "0-20"
-    """Where games begin."""
-    mode: Mode = "games"
-    """Label all positions of a game from the opening on; or `positions`: the first alone."""
-    noise: float = 0.0
-    """The share of moves that are random."""
-    temperature: float = 0.0
-    """Play in proportion to visits^(1/temperature) instead of the most visited move."""
-    temperature_plies: int = 0
-    """For so many plies after the opening."""
-    seed: int = 0
-    """All randomness comes from it."""
-    board: str = "7x6"
-    connect: int = 4
-    shard_games: int = 100
-    """Games in a file."""
+    games: Annotated[int, "Number of games. A larger number extends the run."] = 100
+    teacher: Annotated[str, "Player whose move is stored as the label.", "PLAYER"] = "mcts:10000"
+    explorer: Annotated[
+        str | None, "Player that makes the moves of the games. [default: the teacher]", "PLAYER"
+    ] = None
+    opponent: Annotated[
+        str | None, "Player against the explorer. [default: the explorer itself]", "PLAYER"
+    ] = None
+    opening: Annotated[str, "Openings: 0-20, sensible:0-20, all:4 or file:F."] = "0-20"
+    mode: Annotated[
+        Mode, "games: label every position; positions: only the one after the opening."
+    ] = "games"
+    noise: Annotated[float, "Probability of a random move."] = 0.0
+    temperature: Annotated[
+        float, "Sample moves in proportion to visits^(1/T) for --temperature-plies plies."
+    ] = 0.0
+    temperature_plies: Annotated[int, "Plies after the opening that use --temperature."] = 0
+    seed: Annotated[int, "Random seed."] = 0
+    board: Annotated[str, "Board size, 4x4 to 16x16.", "COLUMNSxROWS"] = "7x6"
+    connect: Annotated[int, "Stones in a row that win, 3 to 6.", "K"] = 4
+    shard_games: Annotated[int, "Games per shard.", "N"] = 100
     schema_version: int = SCHEMA_VERSION
-    opening_digest: str | None = None
-    """Stands for what is in the file that openings come from."""
+    opening_digest: str | None = None  # a digest of the file with the openings, if any
 
     def __post_init__(self) -> None:
-        """Check what the fields say by themselves. Nothing that they name is opened or listed:
-        a spec may come from a stranger's file."""
-        hints = get_type_hints(type(self))
-        for key in fields(self):
-            _check_type(key.name, getattr(self, key.name), hints[key.name])
+        """Check every value on its own. A spec may come from an untrusted file: nothing that it
+        names is opened or enumerated."""
+        check_types(self)
         board = Board.parse(self.board, self.connect)
-        self._set("board", board.size)
-        self._set("noise", float(self.noise))
-        self._set("temperature", float(self.temperature))
-        self._check_ranges(board)
-
-    def resolved(self) -> Spec:
-        """The same with players and openings looked up, so that what they are stays what it was
-        when a default changes or a file is exchanged. Opens the files that it names."""
-        teacher = _player("teacher", self.teacher)
-        explorer = None if self.explorer is None else _player("explorer", self.explorer)
-        if explorer is not None and explorer.full == teacher.full:
-            explorer = None
-        if self.temperature and (explorer or teacher).name != "mcts":
-            raise InputError("temperature plays by visits, which only an mcts explorer has")
-        opponent = None if self.opponent is None else _player("opponent", self.opponent)
-        if opponent is not None and self.mode == "positions":
-            raise InputError("a opponent plays games: it has no part in mode=positions")
-        digest = self.opening_digest
-        if digest is None:
-            openings = parse_openings(self.opening, self.geometry)
-            if isinstance(openings, Deck) and self.has_opening_file:
-                digest = digest_of(openings)
-        return replace(
-            self,
-            teacher=teacher.complete,
-            explorer=None if explorer is None else explorer.complete,
-            opponent=None if opponent is None else opponent.complete,
-            opening_digest=digest,
-        )
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_ranges(self, board: Board) -> None:
+        object.__setattr__(self, "board", board.size)
+        object.__setattr__(self, "noise", float(self.noise))
+        object.__setattr__(self, "temperature", float(self.temperature))
         for name, least, most in (
             ("games", 1, MOST_GAMES),
             ("shard_games", 1, MOST_SHARD_BYTES // (board.cells * row_bytes(board))),
@@ -115,11 +79,7 @@ class Spec:
                 wrong = quoted(str(value)).strip("'")
                 raise InputError(f"{name} is a number from {least:,} to {most:,}, not {wrong}")
         if self.games > MOST_SHARDS * self.shard_games:
-            raise InputError(
-                f"a run has at most {MOST_SHARDS:,} shards: raise shard_games for so many games"
-            )
-        if self.mode not in get_args(Mode):
-            raise InputError(f"mode is {' or '.join(get_args(Mode))}, not {self.mode!r}")
+            raise InputError(f"a run has at most {MOST_SHARDS:,} shards: raise shard_games")
         if bool(self.temperature) != bool(self.temperature_plies):
             raise InputError("temperature and temperature_plies go together: give both or neither")
         if self.schema_version != SCHEMA_VERSION:
@@ -127,66 +87,100 @@ class Spec:
                 f"this version writes schema_version {SCHEMA_VERSION}, not {self.schema_version}"
             )
 
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Spec:
-        """A spec from names and values, as a file or a command line gives them."""
-        _refuse_unknown_keys(options)
-        found = cls(**options).resolved()
-        if found.opening_digest is None:  # of openings that are listed, there may be too many
-            parse_openings(found.opening, found.geometry).opening(found.seed, 0)
-        return found
+    def resolved(self) -> Spec:
+        """The same with players and openings spelled out, so that neither a changed default nor a
+        changed file changes the run. Opens the files that it names."""
+        teacher = _player("teacher", self.teacher)
+        explorer = None if self.explorer is None else _player("explorer", self.explorer)
+        if explorer is not None and explorer.full == teacher.full:
+            explorer = None
+        if self.temperature and (explorer or teacher).name != "mcts":
+            raise InputError("temperature samples by visits: it needs an mcts explorer")
+        opponent = None if self.opponent is None else _player("opponent", self.opponent)
+        if opponent is not None and self.mode == "positions":
+            raise InputError("an opponent needs mode=games: mode=positions plays no games")
+        digest = self.opening_digest
+        if digest is None:
+            from selfplay.game.openings import Deck, parse_openings
 
-    def changed(self, options: Mapping[str, Any]) -> Spec:
-        """The same but for these names and values."""
-        _refuse_unknown_keys(options)
-        # A file of openings need not be where it was: what was in it is known by its digest.
+            openings = parse_openings(self.opening, self.parsed_board)
+            if isinstance(openings, Deck) and self.has_opening_file:
+                digest = digest_of(openings)
+        return replace(
+            self,
+            teacher=teacher.complete,
+            explorer=None if explorer is None else explorer.complete,
+            opponent=None if opponent is None else opponent.complete,
+            opening_digest=digest,
+        )
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Spec:
+        """A resolved spec from the options of a command or a TOML file."""
+        from selfplay.game.openings import parse_openings
+
+        check_names(options, Spec, "a spec")
+        spec = cls(**options).resolved()
+        if spec.opening_digest is None:  # refuse openings that are too many to enumerate
+            parse_openings(spec.opening, spec.parsed_board).opening(spec.seed, 0)
+        return spec
+
+    def with_options(self, options: Mapping[str, Any]) -> Spec:
+        """The same with other values for these options."""
+        check_names(options, Spec, "a spec")
+        # The original file of openings may be gone: its digest stands for it.
         digest = None if "opening" in options else self.opening_digest
         return replace(self, opening_digest=digest, **options).resolved()
 
     @classmethod
-    def stored(cls, options: Mapping[str, Any]) -> Spec:
-        """The spec that a run was begun with, as its description has it: only read."""
-        if "rival" in options:  # as runs said before there was a release
-            options = {"opponent" if name == "rival" else name: options[name] for name in options}
-        found = cls(**options)
-        if found.has_opening_file and found.opening_digest is None:
+    def from_record(cls, record: Mapping[str, Any]) -> Spec:
+        """The spec in a manifest; nothing that it names is opened."""
+        if "rival" in record:  # the name of `opponent` before the first release
+            record = {"opponent" if name == "rival" else name: record[name] for name in record}
+        spec = cls(**record)
+        if spec.has_opening_file and spec.opening_digest is None:
             raise InputError("its opening is a file without a digest")
-        return found
+        return spec
 
     @property
     def has_opening_file(self) -> bool:
         return self.opening.strip().startswith("file:")
 
     @property
-    def geometry(self) -> Board:
+    def parsed_board(self) -> Board:
         return Board.parse(self.board, self.connect)
 
     @property
+    def players(self) -> list[PlayerSpec]:
+        """The teacher, and the explorer and opponent if given."""
+        names = self.teacher, self.explorer, self.opponent
+        return [PlayerSpec.parse(name) for name in names if name is not None]
+
+    @property
     def is_repeatable(self) -> bool:
-        """Whether the same spec gives the same rows: not with players that go by the clock."""
-        players = (self.teacher, *filter(None, (self.explorer, self.opponent)))
-        return not any(PlayerSpec.parse(player).is_timed for player in players)
+        """Whether the same spec gives the same rows: false if a player has a time limit."""
+        return not any(player.is_timed for player in self.players)
 
     @property
     def hash(self) -> str:
-        """The identity of a run: of two with the same one, the longer begins with the shorter."""
+        """The identity of a run, whatever its number of games."""
         text = json.dumps(self.resolved()._identity(), sort_keys=True)
         return blake2b(text.encode(), digest_size=16).hexdigest()
 
     def _identity(self) -> dict[str, Any]:
         options = asdict(self)
         del options["games"]
-        for role in ("teacher", "explorer", "opponent"):  # not how they work
+        for role in ("teacher", "explorer", "opponent"):  # without options such as memory
             if options[role] is not None:
                 options[role] = PlayerSpec.parse(options[role]).full
-        if self.opponent is None:  # there were runs before there were opponents
+        if self.opponent is None:  # keep the hashes of runs older than opponents
             del options["opponent"]
-        if self.opening_digest is not None:  # where the file was does not matter
+        if self.opening_digest is not None:  # the path of the file does not matter
             options["opening"] = "file"
         return options
 
     def differences(self, other: Spec) -> list[str]:
-        """What makes this another run than that, in words."""
+        """The options that make these two runs different, for a message."""
         mine, others = self._identity(), other._identity()
         return [
             f"{name} is {mine.get(name)!r}, not {others.get(name)!r}"
@@ -195,53 +189,12 @@ class Spec:
         ]
 
 
-def _refuse_unknown_keys(options: Mapping[str, Any]) -> None:
-    known = [key.name for key in fields(Spec) if key.name != "opening_digest"]
-    for name in options:
-        if name not in known:
-            raise InputError(
-                f"a spec has no key {quoted(str(name))}; {did_you_mean(str(name), known)}"
-            )
-
-
-def read_options(path: Path) -> dict[str, Any]:
-    """The keys of a spec that a TOML file gives."""
-    try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
-        _refuse_unknown_keys(options)
-        hints = get_type_hints(Spec)
-        for name, value in options.items():
-            _check_type(name, value, hints[name])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read a spec from {quoted(str(path), 200)}: {error}") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    return options
-
-
 def digest_of(deck: Deck) -> str:
-    """What stands for a list of openings, wherever it was read from."""
+    """A digest of a list of openings, wherever it was read from."""
     digest = blake2b(digest_size=16)
     for position in deck.positions:
         digest.update(f"{position.key()}\n".encode())
     return digest.hexdigest()
-
-
-def _check_type(name: str, value: object, annotation: Any) -> None:
-    kinds = get_args(annotation) or (annotation,)
-    if name == "mode":
-        kinds = (str,)
-    right = isinstance(value, kinds) and not isinstance(value, bool)
-    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
-        right = True
-    if isinstance(value, str) and not (value.isprintable() and len(value) <= _LONGEST_TEXT):
-        raise InputError(f"{name} has control characters, or more than {_LONGEST_TEXT:,} signs")
-    if isinstance(value, str) and without_keys(value) != value:
-        raise InputError(f"{name} holds a key, which does not belong into a file")
-    if not right:
-        what = "a whole number" if int in kinds else "a number" if float in kinds else "a text"
-        shown = quoted(str(value)) if isinstance(value, str) else quoted(str(value)).strip("'")
-        raise InputError(f"{name} is {what}, not {shown}")
 
 
 def _player(role: str, text: str) -> PlayerSpec:

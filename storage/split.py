@@ -1,7 +1,7 @@
-"""Positions to learn from, and positions to be examined on.
+"""Split a run into a training set and a test set that share no position.
 
-Sides are drawn by position, not by row: a position that comes up in many games, and its mirror
-image, are on one side. Which one depends on the position alone.
+The split is by position, not by row: all rows of a position and of its mirror image are in the same
+part. The part follows from the position alone.
 """
 
 from __future__ import annotations
@@ -18,37 +18,36 @@ from selfplay.files import written_whole
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.rows import Rows, schema
-from selfplay.storage.statistics import canonical_keys
 
 _WORD = (1 << 64) - 1
 
 
-def write_parts(dataset: Dataset, share: float, folder: Path) -> dict[str, int]:
-    """Write train.parquet and test.parquet into a folder; how many rows went where."""
+def write_split(dataset: Dataset, test: float, folder: Path) -> dict[str, int]:
+    """Write train.parquet and test.parquet into a folder; the number of rows in each."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = folder / "train.parquet", folder / "test.parquet"
     counts = [0, 0]
-    kinds = schema(dataset.board)
+    columns = schema(dataset.board)
     with ExitStack() as files:
         writers = [
-            files.enter_context(pq.ParquetWriter(files.enter_context(written_whole(path)), kinds))
+            files.enter_context(pq.ParquetWriter(files.enter_context(written_whole(path)), columns))
             for path in paths
         ]
         for _, rows in dataset.rows():
-            chosen = is_test(rows, dataset.board, share)
-            for side, which in enumerate((~chosen, chosen)):
-                writers[side].write_table(rows[which].to_table(dataset.board))
-                counts[side] += int(which.sum())
+            chosen = in_test_set(rows, dataset.board, test)
+            for part, which in enumerate((~chosen, chosen)):
+                writers[part].write_table(rows[which].to_table(dataset.board))
+                counts[part] += int(which.sum())
     return {str(path): count for path, count in zip(paths, counts, strict=True)}
 
 
-def is_test(rows: Rows, board: Board, share: float) -> Array:
-    """Where a row is of the test side, to which this share of positions belongs."""
-    return shares(canonical_keys(rows, board)) < share
+def in_test_set(rows: Rows, board: Board, test: float) -> Array:
+    """bool [row]: whether a row is in a test set with this fraction of the positions."""
+    return uniform_hash(rows.canonical_keys(board)) < test
 
 
-def shares(keys: Array) -> Array:
-    """Numbers from 0 to 1 that look random and follow from the keys (SplitMix64's last step)."""
+def uniform_hash(keys: Array) -> Array:
+    """Pseudorandom numbers from 0 to 1, a function of the keys (SplitMix64's last step)."""
     if keys.dtype == object:
         keys = np.array([_folded(int(key)) for key in keys], np.uint64)
     z: Any = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
@@ -59,6 +58,7 @@ def shares(keys: Array) -> Array:
 
 
 def _folded(key: int) -> int:
+    """A key of several machine words as one."""
     word = 0
     while key:
         word = (word * 0x2545F4914F6CDD1D + (key & _WORD)) & _WORD

@@ -124,7 +124,7 @@ def store(
     server = Server(("127.0.0.1", 0), Proxy)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    monkeypatch.setattr("selfplay.storage.location.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("selfplay.storage.location.RETRY_SECONDS", 0.0)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_address[1]}")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
+from selfplay.checks import check_choice
 from selfplay.errors import InputError
 
 Target = Literal["move", "candidate"]
 Labels = Literal["teacher", "optimal"]
 Features = Literal["cells", "tactics", "lookahead"]
+CandidateFeatures = Literal["lookahead", "tactics"]
 Perspective = Literal["mover", "absolute"]
 Mirror = Literal["augment", "canonical", "off"]
 Criterion = Literal["entropy", "gain_ratio", "gini"]
@@ -26,16 +28,10 @@ FEATURES: dict[Target, tuple[Features, ...]] = {
 MAX_SMOOTHING = 1e6
 
 
-def check_choice(name: str, value: object, choices: Any) -> None:
-    """Refuse a value that is not one of a `Literal`."""
-    if value not in get_args(choices):
-        raise InputError(f"{name} is one of {', '.join(get_args(choices))}, not {value!r}")
-
-
 def check_growth(options: Any) -> None:
     """Refuse bad values of the options that a `TrainingConfig` and an `ID3Classifier` share."""
     for name, choices in (("criterion", Criterion), ("split", Split), ("thresholds", Thresholds)):
-        check_choice(name, getattr(options, name), choices)
+        check_choice(name, getattr(options, name), get_args(choices))
     for name, least in (("max_depth", 0), ("max_leaves", 1), ("min_samples_leaf", 1)):
         value = getattr(options, name)
         if value is not None and not (hasattr(value, "__index__") and value >= least):
@@ -91,7 +87,7 @@ class TrainingConfig:
     ] = "position"
 
     def __post_init__(self) -> None:
-        check_choice("target", self.target, Target)
+        check_choice("target", self.target, get_args(Target))
         if self.features is None:
             object.__setattr__(self, "features", FEATURES[self.target][0])
         for name, choices in (
@@ -102,7 +98,7 @@ class TrainingConfig:
             ("duplicates", Duplicates),
             ("test_split", TestSplit),
         ):
-            check_choice(name, getattr(self, name), choices)
+            check_choice(name, getattr(self, name), get_args(choices))
         check_growth(self)
         if self.features not in FEATURES[self.target]:
             raise InputError(

@@ -237,7 +237,7 @@ def ready_to_write(path: str) -> None:
     place, name = Location.of_file(path)
     if place.folder is not None and (place.folder / name).is_dir():
         raise InputError(f"{quoted(path, 200)} is a folder: a model is a file")
-    place.prove_writable()
+    place.check_writable()
 
 
 def _part(data: bytes, most: int) -> tuple[bytes, bytes]:

@@ -231,7 +231,7 @@ def _provenance(datasets: Sequence[Dataset], report: TrainingReport) -> dict[str
         "runs": [
             {
                 "run": str(dataset.place),
-                "spec_hash": dataset.description.identity,
+                "spec_hash": dataset.manifest.identity,
                 "fingerprint": dataset.fingerprint,
                 "positions": dataset.positions,
             }

@@ -12,10 +12,11 @@ import numpy as np
 from selfplay.arrays import Array, UInt64Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
+from selfplay.game.enumeration import canonical_keys
 from selfplay.storage.dataset import Dataset
+from selfplay.storage.row_checks import validate_rows
 from selfplay.storage.rows import NO_RESULT, Rows
-from selfplay.storage.split import shares
-from selfplay.storage.verify import refuse_impossible
+from selfplay.storage.split import uniform_hash
 from selfplay.train.config import Labels, Mirror, TestSplit
 from selfplay.train.evaluation.positions import EvaluationSet
 
@@ -119,7 +120,7 @@ class TrainingSet:
         if by == "row":
             chosen = np.arange(len(self)) >= round(len(self) * (1 - test))
         else:
-            chosen = shares(np.minimum(*self.keys())) < test
+            chosen = uniform_hash(np.minimum(*self.keys())) < test
         return self[~chosen], self[chosen]
 
 
@@ -190,7 +191,7 @@ def training_set_of(
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
         if number % part[1] != part[0]:
             continue
-        rows = dataset.read(shard, check=refuse_impossible)
+        rows = dataset.read(shard, check=validate_rows)
         labelled = _by_value(rows, board) if labels == "optimal" else _by_teacher(rows, board)
         if weights_by_run is not None:
             labelled = labelled.weighted(weights_by_run[datasets.index(dataset)])
@@ -250,4 +251,4 @@ def _evaluation_keys(board: Board) -> Array:
     held_out = EvaluationSet.load()
     if held_out.board != board:
         return np.zeros(0, np.uint64)
-    return np.asarray(np.minimum(*_keys(board, held_out.own, held_out.mask)))
+    return canonical_keys(board, held_out.own, held_out.mask)

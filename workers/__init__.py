@@ -1,1 +1,1 @@
-"""Who does the work and where: the plan of a run, and the executors that carry it out."""
+"""Running jobs: executors, the generation of runs, and tournaments."""

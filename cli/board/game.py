@@ -1,11 +1,11 @@
-"""A game at a board: who sits where, what was played, and how to take it back."""
+"""A game in progress: its seats, its moves, and taking moves back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from selfplay.cli.drawing import PLAYER_NAMES
+from selfplay.cli.rendering import PLAYER_NAMES
 from selfplay.errors import InputError
 from selfplay.game.position import Position
 from selfplay.players import Decision, Player
@@ -17,11 +17,11 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who plays one of the sides."""
+    """The player of one side."""
 
     spec: PlayerSpec
     text: str
-    """The spec as it was given."""
+    """The spec as the user wrote it."""
     name: str = ""
 
     @classmethod
@@ -39,16 +39,16 @@ class Seat:
 
 @dataclass
 class Game:
-    """What was played from a position on, up to now."""
+    """A start position and the moves played since."""
 
     start: Position
     seats: tuple[Seat, Seat]
     seed: int = 0
     moves: list[int] = field(default_factory=list)
     decisions: list[Decision | None] = field(default_factory=list)
-    """One for each move; None where a person made it."""
+    """One for each move; None for a person's."""
     positions: list[Position] = field(init=False)
-    """From the start to what stands on the board now."""
+    """From the start to the present one."""
 
     def __post_init__(self) -> None:
         self.positions = [self.start]
@@ -63,15 +63,19 @@ class Game:
 
     @property
     def names(self) -> list[str]:
-        """The sides, each with who plays it."""
+        """Both sides with their players: X (human)."""
         return [
             side if str(seat) == side else f"{side} ({seat})"
             for side, seat in zip(PLAYER_NAMES.values(), self.seats, strict=True)
         ]
 
     @property
+    def has_person(self) -> bool:
+        return any(seat.is_person for seat in self.seats)
+
+    @property
     def mover(self) -> Seat:
-        """Who is to move."""
+        """The seat whose turn it is."""
         return self.seats[self.position.to_move - 1]
 
     def play(self, move: int, decision: Decision | None = None) -> None:
@@ -80,60 +84,56 @@ class Game:
         self.decisions.append(decision)
 
     def take_back(self) -> None:
-        """Back to where a person last chose; one move, where no person plays."""
+        """Go back to the last choice of a person; by one move, if no person plays."""
         if not self.moves:
             raise InputError("there is nothing to take back")
-        people = any(seat.is_person for seat in self.seats)
-        least = next((k for k in range(len(self.moves)) if self._is_persons(k)), None)
-        if people and least is None:
-            raise InputError("there is nothing of yours to take back")
+        if self.has_person and not any(
+            self.seats[position.to_move - 1].is_person for position in self.positions[:-1]
+        ):
+            raise InputError("you have not moved yet: there is nothing to take back")
         while True:
             del self.positions[-1], self.moves[-1], self.decisions[-1]
-            if not people or self.mover.is_person:
+            if not self.has_person or self.mover.is_person:
                 return
 
-    def _is_persons(self, number: int) -> bool:
-        return self.seats[self.positions[number].to_move - 1].is_person
-
-    def last_of(self, is_wanted: Callable[[Decision], bool]) -> tuple[int, Decision] | None:
-        """The latest decision of a kind, and which move it was."""
-        for number in reversed(range(len(self.decisions))):
-            decision = self.decisions[number]
-            if decision is not None and is_wanted(decision):
+    def last_explained(self) -> tuple[int, Decision] | None:
+        """The latest decision with an explanation, and the number of its move."""
+        for number, decision in reversed(list(enumerate(self.decisions))):
+            if decision is not None and decision.why is not None:
                 return number, decision
         return None
 
     def swapped(self, seed: int) -> Game:
-        """The same from the start, with the sides exchanged."""
+        """A new game from the same start with the sides exchanged."""
         return Game(self.start, self.seats[::-1], seed)
 
 
 class Players:
-    """Those who think for themselves, made when they are first needed."""
+    """The players of a session, built when first needed."""
 
-    def __init__(self, make: Callable[[PlayerSpec], Player]) -> None:
-        self._make = make
-        self._made: dict[tuple[PlayerSpec, int], Player] = {}
+    def __init__(self, build: Callable[[PlayerSpec], Player]) -> None:
+        self._build = build
+        self._built: dict[tuple[PlayerSpec, int], Player] = {}
         self._playing: dict[int, Game] = {}
 
-    def on(self, game: Game, side: int) -> Player:
-        """Who plays this side, 1 or 2, ready for this game."""
+    def of(self, game: Game, side: int) -> Player:
+        """The player of side 1 or 2, told of a new game if this is one."""
         key = game.seats[side - 1].spec, side
-        if key not in self._made:
-            self._made[key] = self._make(key[0])
-        player = self._made[key]
+        if key not in self._built:
+            self._built[key] = self._build(key[0])
+        player = self._built[key]
         if self._playing.get(side) is not game:
             self._playing[side] = game
             player.new_game(derive(game.seed, ("first player", "second player")[side - 1]))
         return player
 
-    def forget(self) -> None:
-        """What they remember of the game is no longer true."""
+    def reset(self) -> None:
+        """Have every player start anew: what they remember of the game is out of date."""
         self._playing.clear()
 
 
 def result_of(position: Position, names: Sequence[str]) -> str:
-    """How a game ended, in words."""
+    """The result of a game as text."""
     if position.winner is None:
         return "a draw" if position.is_over else "unfinished"
     return f"{names[position.winner - 1]} wins"

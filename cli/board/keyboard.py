@@ -12,16 +12,16 @@ from contextlib import contextmanager
 
 LEFT, RIGHT, UP, DOWN, ENTER = "left", "right", "up", "down", "enter"
 _SEQUENCES = {b"A": UP, b"B": DOWN, b"C": RIGHT, b"D": LEFT}
-# The rest of what an arrow key sends comes at once; alone, Escape is followed by nothing.
-_REST_SECONDS = 0.05
+# An arrow key sends its whole sequence at once; the Escape key sends nothing more.
+_SEQUENCE_SECONDS = 0.05
 
 
 @contextmanager
 def keys() -> Iterator[Callable[[], str]]:
-    """While it lasts, keys are read as they are pressed; gives what waits for the next one."""
+    """Read keys without Enter; yields the function that waits for the next one."""
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
-    tty.setcbreak(fd, termios.TCSADRAIN)  # what was typed ahead counts
+    tty.setcbreak(fd, termios.TCSADRAIN)  # keeps what was typed ahead
     try:
         yield lambda: _read(fd)
     finally:
@@ -36,20 +36,20 @@ def _read(fd: int) -> str:
         return ENTER
     if first == b"\x1b":
         return _SEQUENCES.get(_rest_of_sequence(fd), "")
-    if first[0] >= 0x80:  # of no use, but one key and not several
+    if first[0] >= 0x80:  # the other bytes of a UTF-8 character
         length = 2 + (first[0] >= 0xE0) + (first[0] >= 0xF0)
         first += os.read(fd, length - 1)
     return first.decode("utf-8", "replace")
 
 
 def _rest_of_sequence(fd: int) -> bytes:
-    """What comes behind Escape: of arrow keys one letter behind a bracket."""
-    found = b""
-    while select.select([fd], [], [], _REST_SECONDS)[0]:
+    """What follows Escape, without its bracket: one letter for an arrow key."""
+    sequence = b""
+    while select.select([fd], [], [], _SEQUENCE_SECONDS)[0]:
         byte = os.read(fd, 1)
         if not byte:
             break
-        found += byte
-        if len(found) > 1 and (byte.isalpha() or byte == b"~"):
+        sequence += byte
+        if len(sequence) > 1 and (byte.isalpha() or byte == b"~"):
             break
-    return found[1:] if found[:1] in (b"[", b"O") else b""
+    return sequence[1:] if sequence[:1] in (b"[", b"O") else b""

@@ -1,4 +1,4 @@
-"""What is said beside the board."""
+"""The panels beside the board: hint, help, explanation and review."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.text import Text
 
-from selfplay.cli.drawing import PLAYER_NAMES, RESULT_NAMES, decision_table, in_plain, plain_table
-from selfplay.cli.reasons import reasons
+from selfplay.cli.explanation_text import explanation_lines
+from selfplay.cli.rendering import (
+    PLAYER_NAMES,
+    RESULT_NAMES,
+    ascii_keys,
+    decision_table,
+    plain_table,
+)
 from selfplay.players import Decision
 
 if TYPE_CHECKING:
@@ -17,12 +23,12 @@ if TYPE_CHECKING:
     from selfplay.train.explanation import Explanation
 
 _BAR = 14
-_BESIDE_PATH = 12
-"""Lines that reasons take beside the path."""
+_BESIDES_PATH = 12
+"""Lines of an explanation besides the path."""
 
 
 class HintPanel:
-    """What a player thinks of each column, as bars."""
+    """A player's move and what it knows of each column."""
 
     def __init__(self, name: str, decision: Decision) -> None:
         self._name, self._decision = name, decision
@@ -35,30 +41,28 @@ class HintPanel:
 
 
 class HelpPanel:
-    """What the keys are for."""
+    """The keys and what they do."""
 
     def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
         self._keys = keys
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield plain_table(("", ""), [(in_plain(key, console), what) for key, what in self._keys])
+        yield plain_table(("", ""), [(ascii_keys(key, console), what) for key, what in self._keys])
 
 
 def why_panel(stone: int, why: Explanation, lines: int | None) -> Group:
-    """Why a tree played what it played, in so many lines; of a long path, its end."""
-    room = None if lines is None else max(3, lines - _BESIDE_PATH)
-    return Group(Text(f"stone {stone}"), *map(Text, reasons(why, room)))
+    """Why a tree played a stone, in about `lines` lines: a long path is cut to its end."""
+    room = None if lines is None else max(3, lines - _BESIDES_PATH)
+    return Group(Text(f"stone {stone}"), *map(Text, explanation_lines(why, room)))
 
 
 def review_panel(review: Review) -> Group:
     """The mistakes of a game."""
     lines = []
     if review.unsolved:
-        stones = ", ".join(map(str, review.unsolved))
-        lines.append(f"time was short for stones {stones}")
+        lines.append(f"not solved in time: stones {', '.join(map(str, review.unsolved))}")
     if not review.mistakes:
-        lines.append("perfect play finds no mistake" + (" in the others" if lines else ""))
-        return Group(*map(Text, lines))
+        return Group(*map(Text, lines), Text("no mistakes" + (" in the others" if lines else "")))
     rows = [
         (
             f"{mistake.number}",
@@ -69,5 +73,5 @@ def review_panel(review: Review) -> Group:
         )
         for mistake in review.mistakes
     ]
-    table = plain_table(("stone", "side", "column", "better", "from"), rows)
+    table = plain_table(("stone", "side", "played", "better", "game value"), rows)
     return Group(*map(Text, lines), Text("mistakes, by perfect play"), table)

@@ -1,24 +1,24 @@
-"""A session: games at a board, and what people may ask for in between.
+"""A session: games at a board, and the commands people may give in between.
 
-What happens is decided here; how it looks, and how people are asked, is a view's.
+A session decides what happens; a `View` shows it and reads the commands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple, Protocol
 
 from rich.console import RenderableType
 
 from selfplay.cli.board.game import Game, Players, result_of
-from selfplay.cli.board.judge import Judge
 from selfplay.cli.board.panels import HelpPanel, HintPanel, review_panel, why_panel
-from selfplay.cli.board.records import keep
-from selfplay.cli.drawing import PLAYER_NAMES
+from selfplay.cli.board.perfect_play import PerfectPlay
+from selfplay.cli.board.saved_games import save_game
+from selfplay.cli.rendering import PLAYER_NAMES
 from selfplay.errors import InputError
 from selfplay.game.position import Position
 from selfplay.players import Player, Searcher
@@ -27,63 +27,64 @@ from selfplay.seeding import derive
 
 
 class Key(NamedTuple):
-    """A key, in a word, and what it is for."""
+    """A key, its label below the board, and its line in the help."""
 
     key: str
-    word: str
-    what: str
+    label: str
+    help: str
 
 
 COLUMNS, ARROWS = "1-9", "←→"
 CHOOSING = (
     Key(COLUMNS, "play", "play that column"),
     Key(ARROWS, "choose", "choose a column; Enter plays it"),
-    Key("u", "back", "take back"),
-    Key("h", "hint", "what another player would do"),
-    Key("w", "why", "why the tree played that"),
-    Key("e", "values", "what each column is worth, on or off"),
+    Key("u", "undo", "take back your last move"),
+    Key("h", "hint", "what another player would play"),
+    Key("w", "why", "why the tree made its last move"),
+    Key("e", "values", "game value of each column (W, D, L), on or off"),
     Key("s", "save", "save the game"),
-    Key("q", "leave", "leave"),
+    Key("q", "quit", "quit"),
     Key("?", "help", "this help"),
 )
-STOPPED = (Key("c", "go on", "let it go on"), *CHOOSING)
-AFTERWARDS = (
-    Key(ARROWS, "look", "look back"),
-    Key("r", "again", "play again, sides swapped"),
+STOPPED = (Key("c", "continue", "let the player continue"), *CHOOSING)
+AFTER_GAME = (
+    Key(ARROWS, "step", "step through the moves"),
+    Key("r", "again", "play again with sides swapped"),
     *(entry for entry in CHOOSING if entry.key in "uhwesq?"),
 )
-LOOKING = (
-    Key(ARROWS, "look", "a move back or on"),
-    Key("↑↓", "game", "another game"),
+REPLAY = (
+    Key(ARROWS, "step", "step through the moves"),
+    Key("↑↓", "game", "previous or next game"),
     *(entry for entry in CHOOSING if entry.key in "heq?"),
 )
 
 
 @dataclass
 class Scene:
-    """What is to be seen."""
+    """Everything a view shows."""
 
     game: Game
     message: str = ""
-    complaint: str = ""
-    """What was wrong with the last thing asked for."""
+    error: str = ""
+    """What was wrong with the last command."""
     panel: RenderableType | None = None
     review: RenderableType | None = None
-    """What was wrong with the game, once it is over."""
+    """The mistakes of a finished game."""
     values: dict[int, int | None] | None = None
     keys: tuple[Key, ...] = CHOOSING
     look_at: int | None = None
-    """The position that is looked back at; without it, the one on the board."""
+    """The number of the position shown; None for the present one."""
     heading: str = ""
 
     @property
     def may_choose(self) -> bool:
         """Whether a column can be chosen."""
-        return self.keys in (CHOOSING, STOPPED)
+        at_present = self.look_at is None and not self.position.is_over
+        return at_present and self.keys in (CHOOSING, STOPPED)
 
     @property
     def keys_on_board(self) -> list[Key]:
-        """The keys, by their names on a board of this width."""
+        """The keys, with the columns of this board."""
         columns = f"1-{self.game.start.board.columns}"
         return [key._replace(key=columns) if key.key == COLUMNS else key for key in self.keys]
 
@@ -93,330 +94,318 @@ class Scene:
 
     @property
     def last(self) -> int | None:
-        """The move that led here."""
+        """The move before the position shown."""
         moves = self.game.moves
         number = len(moves) if self.look_at is None else self.look_at
         if number:
             return moves[number - 1]
         return self.game.start.moves[-1] if self.game.start.moves else None
 
+    def clear(self) -> None:
+        """Remove what belonged to the position before a move."""
+        self.panel = self.values = None
+
 
 class View(Protocol):
-    """How a session is shown, and how people are asked."""
+    """Shows a session and reads commands."""
 
     waits: bool
-    """Whether somebody is there to press a key when a game is over."""
+    """Whether a person is there to press a key when a game is over."""
 
     @property
     def panel_lines(self) -> int | None:
-        """The room for a panel; None where there is no end to it."""
+        """The height of a panel; None if unlimited."""
 
     def show(self, scene: Scene) -> None: ...
 
     def command(self, scene: Scene) -> str:
-        """What is asked for: the number of a column, or a key; EOFError if nobody is there."""
+        """The next command: the number of a column, or a key. EOFError at the end of input."""
 
-    def busy(self, scene: Scene, doing: Callable[[], str]) -> AbstractContextManager[Any]:
-        """While it lasts, what is being done is told."""
-
-    def pause(self, seconds: float) -> None: ...
+    def busy(self, scene: Scene, status: Callable[[], str]) -> AbstractContextManager[Any]:
+        """Show the status of a computation while it runs."""
 
 
 @dataclass
 class GameSession:
-    """Games at a board until everybody leaves."""
+    """Games at a board until the user quits."""
 
     view: View
     players: Players
-    judge: Judge
+    perfect_play: PerfectPlay
     hints: str
-    """The player who gives them."""
+    """The player that gives hints."""
     save_to: Path
     delay: float = 0.0
     games: list[Game] = field(default_factory=list)
-    """Those that were played, the last one perhaps not to its end."""
+    """The games played; the last one may be unfinished."""
     wants_values: bool = False
     _reviews: dict[int, tuple[list[int], RenderableType]] = field(default_factory=dict)
-    """Of each game, by its moves."""
+    """The review of each game, with the moves it is of."""
 
     def play(self, game: Game) -> None:
-        """Play it, and again with the sides swapped as long as somebody likes."""
+        """Play a game, and rematches with swapped sides while the user wants them."""
         going_on = True
         while going_on:
             self.games.append(game)
             scene = Scene(game)
             self.view.show(scene)
-            going_on = self._until_over(scene) and self._afterwards(scene)
+            going_on = self._play_to_end(scene) and self._after_game(scene)
             game = game.swapped(derive(game.seed, "rematch"))
 
-    def look_through(self, games: Sequence[Game]) -> None:
-        """Look at games that were played."""
+    def replay(self, games: Sequence[Game]) -> None:
+        """Step through saved games; without a person, show each once."""
         number = 0
         while True:
             heading = f"game {number + 1} of {len(games)}"
-            scene = Scene(games[number], keys=LOOKING, heading=heading)
-            self._look_back(scene)
-            if not self.view.waits:
+            scene = Scene(games[number], keys=REPLAY, heading=heading)
+            self._review(scene)
+            if self.view.waits:
+                step = self._step_through(scene)
+                if step is None:
+                    return
+                number = (number + step) % len(games)
+            else:
                 self.view.show(scene)
                 number += 1
                 if number == len(games):
                     return
-                continue
-            step = self._look(scene)
-            if step is None:
-                return
-            number = (number + step) % len(games)
 
-    def _until_over(self, scene: Scene) -> bool:
-        """Play until the game is over; False if somebody leaves before."""
-        game = scene.game
-        while not game.position.is_over:
+    def _play_to_end(self, scene: Scene) -> bool:
+        """Play until the game is over; False if the user quits before."""
+        while not scene.game.position.is_over:
             scene.keys = CHOOSING
-            if game.mover.is_person:
-                if not self._ask(scene):
-                    return False
-            elif not self._let_play(scene):
+            move = self._person_moves if scene.game.mover.is_person else self._player_moves
+            if not move(scene):
                 return False
         scene.values = None
         return True
 
-    def _let_play(self, scene: Scene) -> bool:
-        """Have a player decide. Whoever stops it, or has it fail, may choose in its place."""
+    def _player_moves(self, scene: Scene) -> bool:
+        """Have a player move. If it is stopped or fails, a person may move for it."""
         game, view = scene.game, self.view
-        side = game.position.to_move
+        side, name = game.position.to_move, str(game.mover)
         try:
-            with view.busy(scene, lambda: f"{game.seats[side - 1]} is getting ready"):
-                player = self.players.on(game, side)
-            with view.busy(scene, _thinking(str(game.seats[side - 1]), player)):
+            with view.busy(scene, lambda: f"{name} is getting ready"):
+                player = self.players.of(game, side)
+            with view.busy(scene, _search_status(name, player)):
                 decision = player.decide(game.position)
-            scene.panel, scene.values = None, None
+            scene.clear()
             game.play(decision.move, decision)
-            scene.message = self._said(game, side)
-            if not any(seat.is_person for seat in game.seats) and not game.position.is_over:
+            scene.message = _last_move(game, side)
+            if not game.has_person and not game.position.is_over:
                 view.show(scene)
-                view.pause(self.delay)
+                sleep(self.delay)
+            return True
         except KeyboardInterrupt:
             if not view.waits:
                 raise
-            self.players.forget()
-            scene.complaint = "stopped: c lets it go on, or choose a column for it; q leaves"
-            scene.keys = STOPPED
-            return self._ask(scene)
+            scene.error = "stopped: c continues, or choose a column for the player; q quits"
         except InputError as error:
             if not view.waits:
                 raise
-            self.players.forget()
-            scene.complaint = f"{error}; c lets it try again, or choose a column for it"
-            scene.keys = STOPPED
-            return self._ask(scene)
-        return True
+            scene.error = f"{error}; c tries again, or choose a column for the player"
+        self.players.reset()
+        scene.keys = STOPPED
+        return self._person_moves(scene)
 
-    def _said(self, game: Game, side: int) -> str:
-        return f"{game.names[side - 1]} plays column {game.moves[-1] + 1}"
-
-    def _ask(self, scene: Scene) -> bool:
-        """Have somebody choose; False if they leave."""
+    def _person_moves(self, scene: Scene) -> bool:
+        """Follow commands until a move is made; False if the user quits."""
         before = len(scene.game.moves)
         while len(scene.game.moves) == before:
-            asked = self._asked(scene)
+            command = self._next_command(scene)
             scene.message = ""
-            if asked == "q":
+            if command == "q":
                 return False
-            if asked == "c" and scene.keys is STOPPED:
+            if command == "c" and scene.keys is STOPPED:
                 return True
-            if asked == "u":
+            if command == "u":
                 if self._take_back(scene):
                     if scene.game.mover.is_person:
                         return True
-                    before = len(scene.game.moves)  # nobody wants it played again at once
-            elif asked.isascii() and asked.isdigit() and len(asked) < 4:
-                self._put(scene, int(asked))
+                    before = len(scene.game.moves)  # or the player would repeat its move at once
+            elif command.isascii() and command.isdigit() and len(command) < 4:
+                self._play_column(scene, int(command))
             else:
-                self._answer(scene, asked)
+                self._follow(scene, command)
         return True
 
-    def _asked(self, scene: Scene) -> str:
-        """What somebody asks for; if nobody is there, to leave."""
-        self._find_values(scene)
+    def _next_command(self, scene: Scene) -> str:
+        """The user's next command; q at the end of input."""
+        self._solve_values(scene)
         self.view.show(scene)
         try:
-            asked = self.view.command(scene)
+            command = self.view.command(scene)
         except EOFError:
             return "q"
-        scene.complaint = ""
-        return asked
+        scene.error = ""
+        return command
 
-    def _put(self, scene: Scene, number: int) -> None:
-        """A stone into a column, 1-based, if it goes."""
-        game, board = scene.game, scene.game.start.board
+    def _play_column(self, scene: Scene, number: int) -> None:
+        """Play a column, counted from 1, if it is legal."""
+        game, columns = scene.game, scene.game.start.board.columns
         if number - 1 in game.position.legal_moves:
             side = game.position.to_move
-            scene.panel = scene.values = None
+            scene.clear()
             game.play(number - 1)
-            scene.message = self._said(game, side)
-        elif 1 <= number <= board.columns:
-            free = ", ".join(str(column + 1) for column in game.position.legal_moves)
-            scene.complaint = f"column {number} is full; open are {free}"
+            scene.message = _last_move(game, side)
+        elif 1 <= number <= columns:
+            legal = ", ".join(str(column + 1) for column in game.position.legal_moves)
+            scene.error = f"column {number} is full; choose one of {legal}"
         else:
-            scene.complaint = f"there is no column {number}: columns are 1 to {board.columns}"
+            scene.error = f"there is no column {number}: columns are 1 to {columns}"
 
     def _take_back(self, scene: Scene) -> bool:
         try:
             scene.game.take_back()
         except InputError as error:
-            scene.complaint = str(error)
+            scene.error = str(error)
             return False
-        self.players.forget()
-        scene.panel = scene.values = None
+        self.players.reset()
+        scene.clear()
         scene.message = "taken back"
         return True
 
-    def _answer(self, scene: Scene, asked: str) -> None:
-        """What may be asked for at any time."""
+    def _follow(self, scene: Scene, command: str) -> None:
+        """Follow a command that makes no move."""
         allowed = {key.key for key in scene.keys}
-        match asked:
+        match command:
             case "" | "enter" | "left" | "right" | "up" | "down":
                 pass
             case "h" if "h" in allowed and not scene.position.is_over:
                 self._hint(scene)
             case "w" if "w" in allowed:
-                self._why(scene)
+                self._explain(scene)
             case "e" if "e" in allowed:
                 self.wants_values = not self.wants_values
                 scene.values = None
-                scene.message = f"values are {'on' if self.wants_values else 'off'}"
+                scene.message = f"game values are {'on' if self.wants_values else 'off'}"
             case "s" if "s" in allowed:
                 try:
-                    keep(scene.game, self.save_to)
-                    scene.message = f"a line more in {self.save_to}"
+                    save_game(scene.game, self.save_to)
+                    scene.message = f"saved to {self.save_to}"
                 except OSError as error:
-                    scene.complaint = f"cannot write {self.save_to}: {error.strerror}"
+                    scene.error = f"cannot write {self.save_to}: {error.strerror}"
             case "?":
-                scene.panel = HelpPanel([(key, what) for key, _, what in scene.keys_on_board])
-            case _ if asked.isprintable():
-                scene.complaint = (
-                    f"{asked[:20]!r} is not understood: a column is a number from 1 to "
-                    f"{scene.game.start.board.columns}; q leaves, ? tells more"
+                scene.panel = HelpPanel([(key, text) for key, _, text in scene.keys_on_board])
+            case _ if command.isprintable():
+                scene.error = (
+                    f"unknown command {command[:20]!r}: a column is a number from 1 to "
+                    f"{scene.game.start.board.columns}; q quits, ? lists the keys"
                 )
 
     def _hint(self, scene: Scene) -> None:
-        with _Stoppable(scene, self.view):
+        with self._stoppable(scene):
             position = scene.position
             with self.view.busy(scene, lambda: f"{self.hints} is getting ready"):
-                adviser = PlayerSpec.parse(self.hints).build(position.board)
-                adviser.new_game(0)
-            with self.view.busy(scene, _thinking(self.hints, adviser)):
-                decision = adviser.decide(position)
+                player = PlayerSpec.parse(self.hints).build(position.board)
+                player.new_game(0)
+            with self.view.busy(scene, _search_status(self.hints, player)):
+                decision = player.decide(position)
             scene.panel = HintPanel(self.hints, decision)
 
-    def _why(self, scene: Scene) -> None:
-        found = scene.game.last_of(lambda decision: decision.why is not None)
-        if found is None:
-            scene.complaint = "only trees give reasons, and none has moved"
+    def _explain(self, scene: Scene) -> None:
+        explained = scene.game.last_explained()
+        if explained is None:
+            scene.error = "only trees explain their moves, and none has moved yet"
         else:
-            number, decision = found
+            number, decision = explained
             stone = scene.game.positions[number].ply + 1
-            # Its reasons are worked out when they are asked for.
-            with self.view.busy(scene, lambda: "asking the tree"):
+            with self.view.busy(scene, lambda: "explaining the move"):
                 scene.panel = why_panel(stone, decision.why, self.view.panel_lines)
 
-    def _find_values(self, scene: Scene) -> None:
-        """What perfect play says of each column, as far as it does within some seconds."""
-        position = scene.position
-        if not self.wants_values or scene.values is not None or position.is_over:
+    def _solve_values(self, scene: Scene) -> None:
+        """Find the game value of each column, if the user wants them."""
+        if not self.wants_values or scene.values is not None or scene.position.is_over:
             return
-        self.wants_values = self.judge.is_able
-        with _Stoppable(scene, self.view), self.view.busy(scene, lambda: "working out values"):
-            scene.values = self.judge.values(position)
+        self.wants_values = self.perfect_play.is_available
+        with self._stoppable(scene), self.view.busy(scene, lambda: "solving the position"):
+            scene.values = self.perfect_play.values(scene.position)
 
-    def _look_back(self, scene: Scene) -> None:
-        """Say how the game ended, and what was wrong in it."""
+    def _review(self, scene: Scene) -> None:
+        """Show the result of a game and its mistakes."""
         game = scene.game
-        end = result_of(game.position, game.names)
-        scene.message = f"{end}, after {game.position.ply} stones"
-        if not (game.moves and self.judge.is_able):
+        result = result_of(game.position, game.names)
+        scene.message = f"{result}, after {game.position.ply} stones"
+        if not (game.moves and self.perfect_play.is_available):
             return
-        judged = 0
+        reviewed = 0
 
-        def tell(done: int, of: int) -> None:
-            nonlocal judged
-            judged = done
+        def update(done: int, _total: int) -> None:
+            nonlocal reviewed
+            reviewed = done
 
-        def doing() -> str:
-            return f"perfect play judges the game: {judged} of {len(game.moves)} moves"
+        def status() -> str:
+            return f"reviewing the game: {reviewed} of {len(game.moves)} moves"
 
         self.view.show(scene)
-        with _Stoppable(scene, self.view), self.view.busy(scene, doing):
+        with self._stoppable(scene), self.view.busy(scene, status):
             if id(game) not in self._reviews or game.moves != self._reviews[id(game)][0]:
-                found = review_panel(self.judge.review(game, tell))
-                self._reviews[id(game)] = list(game.moves), found
+                panel = review_panel(self.perfect_play.review(game, update))
+                self._reviews[id(game)] = list(game.moves), panel
             scene.review = scene.panel = self._reviews[id(game)][1]
 
-    def _afterwards(self, scene: Scene) -> bool:
-        """What is to be said when a game is over; whether it is to be played again."""
-        self._look_back(scene)
-        scene.keys = AFTERWARDS
-        people = any(seat.is_person for seat in scene.game.seats)
-        if not (people or self.view.waits):
+    def _after_game(self, scene: Scene) -> bool:
+        """Review a finished game and follow commands; whether to play again."""
+        self._review(scene)
+        scene.keys = AFTER_GAME
+        has_person = scene.game.has_person
+        if not (has_person or self.view.waits):
             self.view.show(scene)
             return False
         while True:
-            match asked := self._asked(scene):
+            match command := self._next_command(scene):
                 case "q":
                     return False
                 case "r":
                     return True
-                case "u" if people:
+                case "u" if has_person:
                     if self._take_back(scene):
                         scene.look_at = None
-                        if not self._until_over(scene):
+                        if not self._play_to_end(scene):
                             return False
-                        self._look_back(scene)
-                        scene.keys = AFTERWARDS
+                        self._review(scene)
+                        scene.keys = AFTER_GAME
                 case "left" | "right":
-                    _step(scene, 1 if asked == "right" else -1)
-                case _ if asked.isdigit():
-                    scene.complaint = "the game is over: r plays again, q leaves"
+                    _step(scene, 1 if command == "right" else -1)
+                case _ if command.isdigit():
+                    scene.error = "the game is over: r plays again, q quits"
                 case _:
-                    self._answer(scene, asked)
+                    self._follow(scene, command)
 
-    def _look(self, scene: Scene) -> int | None:
-        """Step through a game; to which other one to go, or None to leave."""
+    def _step_through(self, scene: Scene) -> int | None:
+        """Step through a saved game; 1 or -1 for the next or previous game, None to quit."""
         while True:
-            match asked := self._asked(scene):
+            match command := self._next_command(scene):
                 case "q":
                     return None
                 case "up" | "down":
-                    return 1 if asked == "down" else -1
+                    return 1 if command == "down" else -1
                 case "left" | "right":
-                    _step(scene, 1 if asked == "right" else -1)
-                case _ if asked.isdigit():
-                    scene.complaint = "this game was played: q leaves"
+                    _step(scene, 1 if command == "right" else -1)
+                case _ if command.isdigit():
+                    scene.error = "this is a saved game: arrows step through it, q quits"
                 case _:
-                    self._answer(scene, asked)
+                    self._follow(scene, command)
+
+    @contextmanager
+    def _stoppable(self, scene: Scene) -> Iterator[None]:
+        """Turn Ctrl-C, if a person is there, and bad input into a message: the session goes on."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self.view.waits:
+                raise
+            scene.error = "stopped"
+        except InputError as error:
+            scene.error = str(error)
 
 
-class _Stoppable:
-    """Ctrl-C ends what is done in it, and nothing else, if somebody is there to go on."""
-
-    def __init__(self, scene: Scene, view: View) -> None:
-        self._scene, self._view = scene, view
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, _trace: object) -> bool:
-        if kind is not None and issubclass(kind, KeyboardInterrupt) and self._view.waits:
-            self._scene.complaint = "stopped"
-            return True
-        if kind is not None and issubclass(kind, InputError):
-            self._scene.complaint = str(error)
-            return True
-        return False
+def _last_move(game: Game, side: int) -> str:
+    return f"{game.names[side - 1]} plays column {game.moves[-1] + 1}"
 
 
 def _step(scene: Scene, by: int) -> None:
-    """Look a move further back, or on."""
+    """Show the position some moves earlier or later."""
     last = len(scene.game.moves)
     at = last if scene.look_at is None else scene.look_at
     at = min(max(at + by, 0), last)
@@ -428,22 +417,22 @@ def _step(scene: Scene, by: int) -> None:
         column = scene.game.moves[at - 1] + 1
         scene.message = f"stone {scene.position.ply}: {PLAYER_NAMES[side]} in column {column}"
     else:
-        scene.message = "the beginning"
+        scene.message = "the start of the game"
 
 
-def _thinking(name: str, player: Player) -> Callable[[], str]:
-    """What a player is at, as far as it tells."""
+def _search_status(name: str, player: Player) -> Callable[[], str]:
+    """What a player is doing, with the counts of its search if it has any."""
     start = perf_counter()
 
-    def doing() -> str:
+    def status() -> str:
         text = f"{name} is thinking"
         if isinstance(player, Searcher):
             counts = player.so_far()
             first = next(iter(counts.values()))
-            taken = perf_counter() - start
+            seconds = perf_counter() - start
             text += ": " + ", ".join(f"{count:,} {what}" for what, count in counts.items())
-            if taken > 0.5:
-                text += f", {first / taken:,.0f}/s"
+            if seconds > 0.5:
+                text += f", {first / seconds:,.0f}/s"
         return text
 
-    return doing
+    return status

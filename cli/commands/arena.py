@@ -8,59 +8,43 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from selfplay.cli.durations import duration
-from selfplay.cli.endings import print_failures
-from selfplay.cli.executors import executor_of, refuse_both
-from selfplay.cli.options import Address, BoardSize, Connect, Json, Seed, Workers
+from selfplay.cli.executors import STOPPING, check_executor_options, executor_of, print_failures
+from selfplay.cli.options import Address, BoardSize, Connect, Json, Plot, Seed, Workers
 from selfplay.game.board import Board
 
 if TYPE_CHECKING:
     from rich.live import Live
 
+    from selfplay.pipeline.job import Display
     from selfplay.storage.location import Location
     from selfplay.workers.tournament.standings import Standings
     from selfplay.workers.tournament.tournament import Progress, Tournament
 
 _REDRAW_SECONDS = 0.5
-_STOPPING = "finishing the games in work; Ctrl-C once more ends at once"
 
 
 def arena(
     players: Annotated[
-        list[str],
-        typer.Argument(metavar="PLAYER...", help="Two or more players, such as mcts:1000 greedy."),
+        list[str], Argument(metavar="PLAYER", help="Two or more players, such as mcts:1000 greedy.")
     ],
-    games: Annotated[int, typer.Option("--games", help="Games per pair: an even number.")] = 200,
-    opening: Annotated[
-        str, typer.Option("--opening", help="Openings: 0-8, sensible:0-8, all:4 or file:F.")
-    ] = "0-8",
-    board: BoardSize = "7x6",
+    games: Annotated[int, Option(help="Games per pair: an even number.")] = 200,
+    opening: Annotated[str, Option(help="Openings: 0-8, sensible:0-8, all:4 or file:F.")] = "0-8",
+    size: BoardSize = "7x6",
     connect: Connect = 4,
     seed: Seed = 0,
     move_seconds: Annotated[
         float | None,
-        typer.Option(
-            "--move-seconds",
-            metavar="S",
-            help="Time limit per move; a player that exceeds it forfeits.",
-        ),
+        Option(metavar="S", help="Time limit per move; a player that exceeds it forfeits."),
     ] = None,
     workers: Workers = None,
     address: Address = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Plot the ratings to a .svg, .png or .pdf file."
-        ),
-    ] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="RUN", help="Write the games as a new run.")
-    ] = None,
+    plot: Plot = None,
+    out: Annotated[str | None, Option(metavar="RUN", help="Write the games as a new run.")] = None,
     as_json: Json = False,
 ) -> None:
     """Play a tournament: every pair plays every opening twice, with sides swapped.
@@ -70,40 +54,43 @@ def arena(
 
     Example: selfplay arena mcts:200 greedy random --games 10 --workers 0
     """
-    from selfplay.cli.players import announce_compilation
-    from selfplay.cli.plots import draw_ratings, refuse_what_cannot_be_drawn
+    from selfplay.cli.compilation import announce_compilation
+    from selfplay.cli.plots import check_plot_file, draw_ratings
     from selfplay.game.openings import parse_openings
     from selfplay.pipeline.job import run_job
+    from selfplay.storage.location import Location
+    from selfplay.storage.recorded import require_new_location
     from selfplay.workers.executors.stopping import Stop
     from selfplay.workers.tournament.standings import standings
     from selfplay.workers.tournament.tournament import Progress, Tournament, play
 
-    geometry = Board.parse(board, connect)
-    refuse_both(workers, address)
-    if plot is not None:
-        refuse_what_cannot_be_drawn(plot)
-    place = None if out is None else _new_place(out)
-    openings = parse_openings(opening, geometry)
+    board = Board.parse(size, connect)
+    check_executor_options(workers, address)
+    check_plot_file(plot)
+    place = None if out is None else Location(out)
+    if place is not None:
+        require_new_location(place)
+    openings = parse_openings(opening, board)
     tournament = Tournament.of(
-        players, geometry, openings, games, seed, move_seconds, keeps_rows=place is not None
+        players, board, openings, games, seed, move_seconds, keeps_rows=place is not None
     )
-    announce_compilation(geometry)
+    announce_compilation(board)
     tournament.build()
     executor = executor_of(workers, address)
     ended = run_job(
         partial(play, tournament, executor),
         Progress(tournament.games),
         executor,
-        live_table(tournament),
+        _display(tournament),
         Stop(),
     )
     progress = ended.progress
-    title = f"{geometry}, openings {opening}, seed {seed}"
     done = f"{progress.games:,} of {progress.games_total:,} games were played"
     if progress.games:
         result = standings(tournament, progress.results)
-        _print(tournament, result, title, as_json=as_json)
-        if place and _keep(tournament, progress, opening, place, as_json=as_json):
+        title = f"{board}, openings {opening}, seed {seed}"
+        show(tournament, result, title, as_json=as_json)
+        if place and _write_run(tournament, progress, opening, place, as_json=as_json):
             done += f"; they are stored in {place}"
         if plot is not None:
             draw_ratings(result.players, plot)
@@ -111,23 +98,14 @@ def arena(
     ended.raise_unless_complete(done)
 
 
-def _new_place(out: str) -> Location:
-    from selfplay.storage.location import Location
-    from selfplay.storage.recorded import refuse_if_taken
-
-    place = Location(out)
-    refuse_if_taken(place)
-    return place
-
-
-class NoTable:
-    """For logs and pipes: nothing is shown before the end."""
+class Quiet:
+    """The display for logs and pipes: nothing before the end."""
 
     def show(self, progress: Progress) -> None:
         pass
 
     def stopping(self) -> None:
-        print(_STOPPING, file=sys.stderr, flush=True)
+        print(STOPPING.format("games"), file=sys.stderr, flush=True)
 
 
 class LiveTable:
@@ -142,98 +120,83 @@ class LiveTable:
         from rich.console import Group
         from rich.text import Text
 
-        from selfplay.cli.standings import players_table
+        from selfplay.cli.tournament_tables import players_table
         from selfplay.workers.tournament.standings import standings
 
         start = time.monotonic()
         if progress.games and start < self._next:
             return
-        line = Text(", ".join(_so_far(progress)))
+        parts: list[object] = [Text(", ".join(_counts(progress)))]
         if progress.games:
-            table = players_table(standings(self._tournament, progress.results))
-            self._live.update(Group(table, line), refresh=True)
-        else:
-            self._live.update(line, refresh=True)
+            parts.insert(0, players_table(standings(self._tournament, progress.results)))
+        self._live.update(Group(*parts), refresh=True)  # type: ignore[arg-type]
         # Rating many games takes long: spend at most a tenth of the time on it.
         taken = time.monotonic() - start
         self._next = start + max(_REDRAW_SECONDS, 10 * taken)
 
     def stopping(self) -> None:
-        self._live.console.print(_STOPPING)
+        self._live.console.print(STOPPING.format("games"))
 
 
 @contextmanager
-def live_table(tournament: Tournament) -> Iterator[NoTable | LiveTable]:
+def _display(tournament: Tournament) -> Iterator[Display[Progress]]:
     """A live table at a terminal."""
     if not sys.stderr.isatty():
-        yield NoTable()
+        yield Quiet()
         return
     from rich.console import Console
     from rich.live import Live
 
-    with Live(
-        console=Console(stderr=True, highlight=False),
-        auto_refresh=False,
-        transient=True,
-        redirect_stdout=False,
-    ) as live:
+    console = Console(stderr=True, highlight=False)
+    with Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False) as live:
         yield LiveTable(tournament, live)
 
 
-def _so_far(progress: Progress) -> Iterator[str]:
+def _counts(progress: Progress) -> Iterator[str]:
     yield f"{progress.games:,} of {progress.games_total:,} games"
     many = "1 worker" if progress.workers == 1 else f"{progress.workers} workers"
     yield many if progress.workers else "workers are starting"
     if progress.failed:
         yield f"{len(progress.failed)} failed"
     if progress.seconds_left is not None:
-        yield f"{duration(progress.seconds_left)} to go"
+        yield f"{duration(progress.seconds_left)} remaining"
 
 
-def _print(tournament: Tournament, found: Standings, title: str, *, as_json: bool) -> None:
-    from selfplay.cli.standings import as_record
+def show(tournament: Tournament, result: Standings, title: str, *, as_json: bool) -> None:
+    from selfplay.cli.rendering import console
+    from selfplay.cli.tournament_tables import as_record, pairs_table, players_table, remarks
 
     if as_json:
-        print(json.dumps(as_record(tournament, found)), flush=True)
-    else:
-        _show(tournament, found, title)
-
-
-def _show(tournament: Tournament, found: Standings, title: str) -> None:
-    from selfplay.cli.drawing import console
-    from selfplay.cli.standings import pairs_table, players_table, remarks
-
+        print(json.dumps(as_record(tournament, result)), flush=True)
+        return
     out = console()
-    out.print(f"{found.games:,} games: {title}\n")
-    out.print(players_table(found))
-    out.print()
-    out.print(pairs_table(found))
-    out.print()
-    for remark in remarks(tournament, found):
-        out.print(remark, markup=False)
+    out.print(f"{result.games:,} games: {title}\n")
+    for table in (players_table(result), pairs_table(result)):
+        out.print(table)
+        out.print()
+    for remark in remarks(tournament, result):
+        out.print(remark)
 
 
-def _keep(
+def _write_run(
     tournament: Tournament, progress: Progress, opening: str, place: Location, *, as_json: bool
 ) -> bool:
-    """Put the games in their place, as far as any move was made in them."""
-    from selfplay.storage.recorded import keep_games
+    """Write the games as a run; False if no game has a row."""
+    from selfplay.storage.recorded import save_games
 
     results = sorted(progress.results, key=lambda result: result.game)
     games = [result.rows for result in results if result.rows is not None]
     if not games:
         return False
-    source: dict[str, Any] = {
-        "arena": {
-            "players": tournament.identities,
-            "opening": opening,
-            "seed": tournament.seed,
-            "games_per_pair": 2 * len(tournament.openings),
-            "move_seconds": tournament.move_seconds,
-            "repeatable": tournament.is_repeatable,
-        }
+    source = {
+        "players": tournament.identities,
+        "opening": opening,
+        "seed": tournament.seed,
+        "games_per_pair": 2 * len(tournament.openings),
+        "move_seconds": tournament.move_seconds,
+        "repeatable": tournament.is_repeatable,
     }
-    dataset = keep_games(games, tournament.board, place, source)
+    dataset = save_games(games, tournament.board, place, {"arena": source})
     if not as_json:
         print(f"{place}: {dataset.games:,} games, {dataset.positions:,} positions", flush=True)
     return True

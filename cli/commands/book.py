@@ -1,4 +1,4 @@
-"""`selfplay book`: the opening book of the exact solver."""
+"""`selfplay book`: build an opening book for the exact solver."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from selfplay.cli.options import BoardSize, Connect, Json, Memory
 from selfplay.errors import InputError
@@ -17,66 +18,62 @@ from selfplay.game.board import Board
 app = typer.Typer(help="The opening book of the exact solver.")
 
 
-@app.command("build")
+@app.command()
 def build(
-    plies: Annotated[
-        int,
-        typer.Option("--plies", min=0, max=20, help="Maximum stones of a position in the book."),
-    ],
+    plies: Annotated[int, Option(min=0, max=20, help="Maximum stones of a position in the book.")],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to; COLUMNSxROWS-K.npz.")
+        Path | None, Option(metavar="FILE", help="Output file. [default: COLUMNSxROWS-K.npz]")
     ] = None,
     memory: Memory = 64,
-    board: BoardSize = "7x6",
+    size: BoardSize = "7x6",
     connect: Connect = 4,
     as_json: Json = False,
 ) -> None:
     """Build an opening book: the exact score of every position with few stones.
 
-    What is solved is kept in FILE.notes: the same command goes on after Ctrl-C or a crash. All
-    cores are used. A book serves `selfplay solve --book FILE` and `perfect:book=FILE`.
+    Progress is kept in FILE.notes: the same command resumes after Ctrl-C or a crash. It uses all
+    cores. Use the book with `selfplay solve --book FILE` or `perfect:book=FILE`.
 
     Example: selfplay book build --board 5x4 --plies 3 --out 5x4.npz
     """
-    from selfplay.cli.players import announce_compilation
+    from selfplay.cli.compilation import announce_compilation
     from selfplay.cli.progress import progress
     from selfplay.solver.book import Book
     from selfplay.solver.book_builder import build as build_book
 
-    geometry = Board.parse(board, connect)
-    file = out or Path(f"{geometry.size}-{geometry.connect}.npz")
+    board = Board.parse(size, connect)
+    file = out or Path(f"{board.size}-{board.connect}.npz")
     notes = file.with_name(f"{file.name}.notes")
-    announce_compilation(geometry)
+    announce_compilation(board)
     start = perf_counter()
     if file.exists():
         book = Book.load(file)
-        if (book.board, book.plies) != (geometry, plies):
+        if (book.board, book.plies) != (board, plies):
             raise InputError(
                 f"{file} is the book of {book.board} with {book.plies} plies: remove it, or "
                 "name another file with --out"
             )
     else:
         try:
-            with progress("positions solved") as tell:
-                book = build_book(geometry, plies, notes, memory=memory, progress=tell)
+            with progress("positions solved") as update:
+                book = build_book(board, plies, notes, memory=memory, progress=update)
         except KeyboardInterrupt:
-            print(f"selfplay: the same command goes on from {notes}", file=sys.stderr)
+            print(f"selfplay: the same command resumes from {notes}", file=sys.stderr)
             raise
         book.save(file)
         notes.unlink()
-    record = {
-        "file": str(file),
-        "board": geometry.size,
-        "connect": connect,
-        "plies": plies,
-        "positions": len(book.keys),
-        "bytes": file.stat().st_size,
-        "seconds": perf_counter() - start,
-    }
+    positions, size_in_bytes = len(book.keys), file.stat().st_size
     if as_json:
+        record = {
+            "file": str(file),
+            "board": board.size,
+            "connect": connect,
+            "plies": plies,
+            "positions": positions,
+            "bytes": size_in_bytes,
+            "seconds": perf_counter() - start,
+        }
         print(json.dumps(record))
     else:
-        print(
-            f"{file}: {len(book.keys):,} positions of {geometry} with up to {plies} stones, "
-            f"{record['bytes']:,} bytes"
-        )
+        content = f"{positions:,} positions of {board} with up to {plies} stones"
+        print(f"{file}: {content}, {size_in_bytes:,} bytes")

@@ -1,4 +1,4 @@
-"""`selfplay iris`: the ID3 warm-up on Fisher's flowers."""
+"""`selfplay iris`: ID3 on Fisher's irises, to try the tree on a known data set."""
 
 from __future__ import annotations
 
@@ -6,40 +6,38 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from selfplay.cli.options import Json, Seed
 
 
 def iris(
-    splits: Annotated[
-        int, typer.Option("--splits", help="Number of random train/test splits.")
-    ] = 100,
+    splits: Annotated[int, Option(help="Number of random train/test splits.")] = 100,
     seed: Seed = 0,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the tree, as .svg.")
+        Path | None, Option(metavar="FILE", help="Plot the tree to a .svg file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Train an ID3 tree on Fisher's irises and measure its test accuracy.
 
-    Each measure is cut into low, mid and high, with equally many flowers in each; 80 % of the
-    flowers are learned from. The tree that is shown is that of the first division.
+    Each measurement is binned into low, mid and high by terciles; 80 % of the flowers are the
+    training set. The tree shown is that of the first split.
 
     Example: selfplay iris --splits 20
     """
     from selfplay.train.estimator.iris import warm_up
     from selfplay.train.tree.exports import Wording, as_svg, as_text
 
-    found = warm_up(splits, seed)
-    tree, wording = found.model.tree_, Wording.of(found.model)
+    result = warm_up(splits, seed)
+    tree, wording = result.model.tree_, Wording.of(result.model)
     if plot is not None:
         plot.write_text(as_svg(tree, wording), encoding="utf-8")
     if as_json:
         record = {
-            "accuracy": found.accuracy,
-            "mean_accuracy": found.mean,
-            "std": found.std,
+            "accuracy": result.accuracy,
+            "mean_accuracy": result.mean,
+            "std": result.std,
             "splits": splits,
             "leaves": tree.leaves,
             "depth": tree.depth,
@@ -47,7 +45,6 @@ def iris(
         print(json.dumps(record))
         return
     print(as_text(tree, wording))
-    print()
-    print(f"{tree.leaves} leaves; right about {found.accuracy:.1%} of the flowers it had not seen")
+    print(f"\n{tree.leaves} leaves; test accuracy {result.accuracy:.1%}")
     if splits > 1:
-        print(f"over {splits} divisions: {found.mean:.1%} on average, spread {found.std:.1%}")
+        print(f"{splits} splits: mean {result.mean:.1%}, standard deviation {result.std:.1%}")

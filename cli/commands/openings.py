@@ -1,4 +1,4 @@
-"""`selfplay openings`: the randomized openings of a run, and what they cover."""
+"""`selfplay openings`: the random openings of a run, and how many positions they cover."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from selfplay.cli.options import BoardSize, Connect, Json, Seed
 from selfplay.game.board import Board
@@ -15,19 +15,18 @@ from selfplay.game.board import Board
 def openings(
     opening: Annotated[
         str,
-        typer.Argument(
-            help="0-20 or 8: random plies; sensible:0-20: wins are taken and prevented; "
+        Argument(
+            metavar="OPENING",
+            help="0-20 or 8: random plies; sensible:0-20: the same, taking and blocking wins; "
             "all:4: every position with 4 stones; file:PATH.",
         ),
     ] = "0-20",
-    games: Annotated[
-        int, typer.Option("--games", min=1, max=1_000_000_000, help="Number of openings.")
-    ] = 10,
-    board: BoardSize = "7x6",
+    games: Annotated[int, Option(min=1, max=1_000_000_000, help="Number of openings.")] = 10,
+    size: BoardSize = "7x6",
     connect: Connect = 4,
     seed: Seed = 0,
     coverage: Annotated[
-        bool, typer.Option("--coverage", help="Print coverage statistics instead.")
+        bool, Option("--coverage", help="Print coverage statistics instead.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -35,35 +34,30 @@ def openings(
 
     Example: selfplay openings all:2 --games 100 --coverage
     """
-    from selfplay.game.coverage import coverage as measure
+    from selfplay.game.coverage import coverage as coverage_of
     from selfplay.game.openings import parse_openings
 
-    dealt = parse_openings(opening, Board.parse(board, connect))
+    parsed = parse_openings(opening, Board.parse(size, connect))
     if not coverage:
         for game in range(games):
-            position = dealt.opening(seed, game)
-            text = position.notation or ""
+            text = parsed.opening(seed, game).notation or ""
             print(json.dumps({"game": game, "position": text}) if as_json else text)
         return
-    found = measure(dealt, seed, games)
+    covered = coverage_of(parsed, seed, games)
     if as_json:
-        print(json.dumps(asdict(found)))
+        print(json.dumps(asdict(covered)))
         return
-    from selfplay.cli.drawing import bar, console, has_unicode, plain_table
+    from selfplay.cli.rendering import bar, console, has_unicode, plain_table
 
     out = console()
-    of_all = "" if found.distinct is None else f" of {found.distinct:,}"
+    total = "" if covered.distinct is None else f" of {covered.distinct:,}"
     out.print(
-        f"{found.games:,} games, {found.covered:,}{of_all} different openings "
-        f"(mirror images count once), the commonest {found.most_repeated:,} times"
+        f"{covered.games:,} games, {covered.covered:,}{total} different openings (mirror images "
+        f"count once); the most frequent occurs {covered.most_repeated:,} times"
     )
-    most = max(found.by_ply.values())
-    out.print(
-        plain_table(
-            ("stones", "games", ""),
-            [
-                (str(ply), f"{count:,}", bar(count / most, 24, unicode=has_unicode(out)))
-                for ply, count in found.by_ply.items()
-            ],
-        )
-    )
+    most, unicode = max(covered.by_ply.values()), has_unicode(out)
+    rows = [
+        (f"{ply}", f"{count:,}", bar(count / most, 24, unicode=unicode))
+        for ply, count in covered.by_ply.items()
+    ]
+    out.print(plain_table(("stones", "games", ""), rows))

@@ -1,4 +1,4 @@
-"""`selfplay play`: people and players at a board in the terminal."""
+"""`selfplay play`: games between people and players in the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from selfplay.cli.options import BoardSize, Connect, Seed
 from selfplay.errors import InputError
@@ -27,182 +27,158 @@ if TYPE_CHECKING:
 
 
 def play(
-    x: Annotated[str | None, typer.Option("--x", metavar="PLAYER", help="First player.")] = None,
-    o: Annotated[str | None, typer.Option("--o", metavar="PLAYER", help="Second player.")] = None,
-    board: BoardSize = "7x6",
+    x: Annotated[str | None, Option("--x", metavar="PLAYER", help="First player.")] = None,
+    o: Annotated[str | None, Option("--o", metavar="PLAYER", help="Second player.")] = None,
+    size: BoardSize = "7x6",
     connect: Connect = 4,
     opening: Annotated[
-        str | None,
-        typer.Option(
-            "--opening", help="Openings: 4-8 random plies, sensible:4-8, all:4 or file:F."
-        ),
+        str | None, Option(help="Opening: 4-8 random plies, sensible:4-8, all:4 or file:F.")
     ] = None,
     start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="POSITION", help="Start position, such as 44352."),
+        str | None, Option("--from", metavar="POSITION", help="Start position, such as 44352.")
     ] = None,
     seed: Seed = 0,
     hints: Annotated[
-        str | None,
-        typer.Option(
-            "--hints",
-            metavar="PLAYER",
-            help="Player that gives hints (key h). [default: mcts:10000]",
-        ),
-    ] = None,
+        str, Option(metavar="PLAYER", help="Player that gives hints (key h).")
+    ] = HINTS,
     delay: Annotated[
-        float,
-        typer.Option(
-            "--delay", min=0, max=3600, help="Seconds between moves when no person plays."
-        ),
+        float, Option(min=0, max=3600, help="Seconds to wait after a move when no person plays.")
     ] = 0.0,
     save: Annotated[
-        Path,
-        typer.Option("--save", metavar="FILE", help="File for saved games (key s), one per line."),
+        Path, Option(metavar="FILE", help="File for saved games (key s), one per line.")
     ] = Path("games.txt"),
     replay: Annotated[
-        Path | None,
-        typer.Option("--replay", metavar="FILE", help="Step through the saved games of a file."),
+        Path | None, Option(metavar="FILE", help="Step through the saved games of a file.")
     ] = None,
     record: Annotated[
-        str | None,
-        typer.Option("--record", metavar="RUN", help="Write the games as a run, to train on."),
+        str | None, Option(metavar="RUN", help="Write the games as a run, to train on.")
     ] = None,
 ) -> None:
     """Play against a player or a person, or watch two players.
 
-    Without --x and --o, at a terminal, you are asked who plays. Choose columns by number or with
-    the arrows; ? lists the keys. Without a terminal, moves are read from stdin, one a line.
+    Without --x and --o it asks who plays. Choose a column by number or with the arrows; ? lists
+    the keys. Without a terminal it reads moves from stdin, one per line.
 
     Example: selfplay play --o mcts:100000
     """
     from selfplay.cli.board.game import Game, Seat
-    from selfplay.cli.board.menu import ask_who_plays
-    from selfplay.cli.board.records import kept_in
-    from selfplay.cli.drawing import console
+    from selfplay.cli.board.menu import choose_seats
+    from selfplay.cli.board.saved_games import load_games
+    from selfplay.cli.rendering import console
     from selfplay.game.openings import parse_openings
     from selfplay.game.position import Position
 
-    geometry = Board.parse(board, connect)
+    board = Board.parse(size, connect)
     if replay is not None and (x, o, start, opening) != (None,) * 4:
-        raise InputError("--replay looks at games that were played: without --x, --o, --from")
+        raise InputError("--replay shows saved games: without --x, --o, --from, --opening")
     if start is not None and opening is not None:
-        raise InputError("a game begins with an opening or from a position, not both")
+        raise InputError("a game starts with --opening or --from, not both")
     if record is not None:
         from selfplay.storage.location import Location
-        from selfplay.storage.recorded import refuse_if_taken
+        from selfplay.storage.recorded import require_new_location
 
-        refuse_if_taken(Location(record))
+        require_new_location(Location(record))
     out = console()
-    sit = partial(_sit, out, hints, save, delay, record)
+    run_session = partial(_run_session, out, hints, save, delay, record)
     if replay is not None:
-        games = kept_in(replay, geometry)
+        games = load_games(replay, board)
         if len({game.start.board for game in games}) > 1:
-            raise InputError(f"the games in {replay} are on several boards: look at one at a time")
-        sit(games[0].start.board, lambda session: session.look_through(games), games)
+            raise InputError(f"the games in {replay} are on several boards: use a file for each")
+        run_session(games[0].start.board, lambda session: session.replay(games), games)
         return
     if x is None and o is None and _is_interactive(out):
-        seats = ask_who_plays(out, geometry)
+        seats = choose_seats(out, board)
         if seats is None:
             return
     else:
-        seats = Seat.of(x or "human"), Seat.of(o or _usual_opponent(geometry))
+        opponent = "tree" if board == Board() else "mcts"  # the bundled tree, where it can play
+        seats = Seat.of(x or "human"), Seat.of(o or opponent)
     if start is not None:
-        begin = Position.parse(start, geometry)
+        begin = Position.parse(start, board)
         if begin.is_over:
             raise InputError(f"the game {start} is over")
     else:
-        begin = parse_openings(opening or "0", geometry).opening(seed, 0)
-    game = Game(begin, seats, seed)
-    sit(geometry, lambda session: session.play(game))
-
-
-def _usual_opponent(board: Board) -> str:
-    """The bundled tree, where it can play."""
-    return "tree" if board == Board() else "mcts"
+        begin = parse_openings(opening or "0", board).opening(seed, 0)
+    run_session(board, lambda session: session.play(Game(begin, seats, seed)))
 
 
 def _is_interactive(out: Console) -> bool:
     return out.is_terminal and sys.stdin.isatty() and not out.is_dumb_terminal
 
 
-def _sit(
+def _run_session(
     out: Console,
-    hints: str | None,
+    hints: str,
     save: Path,
     delay: float,
     record: str | None,
     board: Board,
-    what: Callable[[GameSession], None],
+    action: Callable[[GameSession], None],
     games: Sequence[Game] = (),
 ) -> None:
-    """Sit down at a board; how it was left is said when the screen is gone."""
+    """Run a session on the screen or line by line, then print how to resume and write the run."""
     from rich.console import Console
 
     from selfplay.cli.board.game import Players, Seat
-    from selfplay.cli.board.judge import Judge
-    from selfplay.cli.board.lines import Lines
-    from selfplay.cli.board.records import keep_as_run
-    from selfplay.cli.board.screen import Screen
+    from selfplay.cli.board.line_view import LineView
+    from selfplay.cli.board.perfect_play import PerfectPlay
+    from selfplay.cli.board.saved_games import save_as_run
+    from selfplay.cli.board.screen_view import ScreenView
     from selfplay.cli.board.session import GameSession
-    from selfplay.cli.players import announce_compilation
+    from selfplay.cli.compilation import announce_compilation
 
-    if hints is not None:
-        Seat.of(hints)  # what is wrong with it is said at once
-        if Seat.of(hints).is_person:
-            raise InputError("hints come from players that play by themselves: not human")
-    view = (
-        Screen(Console(highlight=False, markup=False, emoji=False))
-        if _is_interactive(out)
-        else Lines(out)
-    )
-    if isinstance(view, Screen) and not view.has_room(board):
-        print("the window is too small for this board: line by line, then", file=sys.stderr)
-        view = Lines(out)
-    if isinstance(view, Screen):
-        announce_compilation(board, view.note)
-    else:
+    if hints != HINTS and Seat.of(hints).is_person:  # parsing the default loads its search
+        raise InputError("--hints is a player that moves by itself, not human")
+    screen = None
+    if _is_interactive(out):
+        screen = ScreenView(Console(highlight=False, markup=False, emoji=False))
+        if not screen.has_room(board):
+            print("the window is too small for this board: showing lines", file=sys.stderr)
+            screen = None
+    if screen is None:
         announce_compilation(board)
+    else:
+        announce_compilation(board, screen.note)
     players = Players(lambda spec: spec.build(board))
-    session = GameSession(view, players, Judge(board), hints or HINTS, save, delay)
+    view = screen or LineView(out)
+    session = GameSession(view, players, PerfectPlay(board), hints, save, delay)
     try:
-        with view if isinstance(view, Screen) else nullcontext():
-            what(session)
+        with screen or nullcontext():
+            action(session)
         for game in [game for game in session.games if game.moves][-1:]:
-            _farewell(out, game, isinstance(view, Screen))
+            _print_end(out, game, was_on_screen=screen is not None)
     except KeyboardInterrupt:
-        raise StoppedError(_how_to_go_on(session)) from None
+        raise StoppedError(_interrupted(session)) from None
     finally:
         if record is not None:
-            out.print(keep_as_run(games or session.games, record))
+            out.print(save_as_run(games or session.games, record))
 
 
-def _farewell(out: Console, game: Game, was_on_screen: bool) -> None:
-    """What is left when the screen is gone."""
+def _print_end(out: Console, game: Game, *, was_on_screen: bool) -> None:
+    """Print the last game, which the screen no longer shows, and how to resume it."""
+    from selfplay.cli.board.draw_board import Pen, draw_board
     from selfplay.cli.board.game import result_of
-    from selfplay.cli.board.picture import Pen, picture
 
     position = game.position
     if was_on_screen:
-        out.print(picture(position, Pen.of(out), game.moves[-1]))
+        out.print(draw_board(position, Pen.of(out), game.moves[-1]))
     if not position.is_over:
         out.print(f"The game so far: {position.notation}")
-        out.print(f"Go on with it:   {_command(game)}")
+        out.print(f"Resume with:     {_resume_command(game)}")
         return
     if was_on_screen:
         out.print(result_of(position, game.names))
     out.print(f"The game: {position.notation}")
 
 
-def _how_to_go_on(session: GameSession) -> str:
+def _interrupted(session: GameSession) -> str:
     game = session.games[-1] if session.games else None
     if game is None or not game.moves or game.position.is_over:
-        return "left the board"
-    return f"left the game; go on with it: {_command(game)}"
+        return "interrupted"
+    return f"interrupted; resume the game with: {_resume_command(game)}"
 
 
-def _command(game: Game) -> str:
-    """The command that begins where a game is."""
+def _resume_command(game: Game) -> str:
     board, words = game.start.board, ["selfplay", "play"]
     if board.size != "7x6":
         words += ["--board", board.size]

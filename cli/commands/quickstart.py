@@ -1,8 +1,7 @@
-"""`selfplay quickstart`: from nothing to a tree of one's own, each step a command to copy."""
+"""`selfplay quickstart`: generate, train, evaluate and play, each step a command to copy."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -23,26 +22,26 @@ def quickstart() -> None:
 
     Example: selfplay quickstart
     """
-    begun = perf_counter()
+    start = perf_counter()
     tree = f"tree:{MODEL}"
-    if _has_more():
-        _step(1, "The games that are there already", f"generate {RUN}", lambda: generate(RUN))
+    if _is_extended():
+        _step(1, "The games of the existing run", f"generate {RUN}", lambda: generate(RUN))
     else:
         _step(
             1,
-            "Games, played and labelled by a search on all cores of this machine",
+            "Games, played and labelled by a search on all cores",
             f"generate {RUN} --games {GAMES} --teacher mcts:3000 --opening 0-16 --seed 1",
             lambda: generate(RUN, games=GAMES, teacher="mcts:3000", opening="0-16", seed=1),
         )
     _step(
         2,
-        "A decision tree, trained on them",
+        "A decision tree, trained on the games",
         f"train {RUN} --out {MODEL} --min-samples-leaf 30",
         _train,
     )
     _step(
         3,
-        "How often it makes a mistake, beside the bundled tree",
+        "The tree's mistake rate, compared with the bundled tree's",
         f"evaluate {tree} --compare tree --compare mcts:1000",
         lambda: evaluate(tree, compare=["tree", "mcts:1000"]),
     )
@@ -52,37 +51,36 @@ def quickstart() -> None:
         f"arena {tree} tree mcts:1000 --games 20 --opening 0-8",
         lambda: arena([tree, "tree", "mcts:1000"], games=20, opening="0-8"),
     )
-    print(f"That took {perf_counter() - begun:.0f} seconds. Now it is your turn:\n")
-    print(f"   $ selfplay play --o {tree}        against the tree of this run")
-    print("   $ selfplay play --o tree                     against the bundled one")
+    print(f"Done in {perf_counter() - start:.0f} seconds. Your turn:\n")
+    print(f"   $ selfplay play --o {tree}        against your tree")
+    print("   $ selfplay play --o tree                     against the bundled tree")
     print(f"   $ selfplay generate {RUN} --games 5000   more of the same data")
 
 
-def _step(number: int, title: str, command: str, act: Callable[[], object]) -> None:
+def _step(number: int, title: str, command: str, run: Callable[[], object]) -> None:
     print(f"{number}. {title}\n\n   $ selfplay {command}\n", flush=True)
-    act()
-    sys.stdout.flush()
+    run()
     print(flush=True)
 
 
 def _train() -> None:
     if _is_trained():
-        print(f"{MODEL} is there, and of this very run", flush=True)
+        print(f"{MODEL} is already trained on this run", flush=True)
     else:
         train([RUN], out=MODEL, min_samples_leaf=30)
 
 
-def _has_more() -> bool:
-    """Whether the run was extended meanwhile, as is said at the end."""
+def _is_extended() -> bool:
+    """Whether the user extended the run, as the last line of the output suggests."""
     from selfplay.storage.location import Location
     from selfplay.storage.manifest import Manifest
 
-    there = Manifest.read(Location(RUN))
-    return there is not None and there.games > GAMES
+    manifest = Manifest.read(Location(RUN))
+    return manifest is not None and manifest.games > GAMES
 
 
 def _is_trained() -> bool:
-    """Whether the tree is there already, trained on the run as it is."""
+    """Whether the model exists and was trained on the present rows of the run."""
     from selfplay.errors import InputError
     from selfplay.storage.dataset import Dataset
     from selfplay.train.model import Model

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from selfplay.cli.options import BoardSize, BookFile, Connect, Json, Memory, Positions
 from selfplay.cli.positions import for_each_position
@@ -18,84 +19,78 @@ if TYPE_CHECKING:
 
 def solve(
     positions: Positions = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Time limit per position.")
-    ] = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", help="Node limit per position.")] = None,
+    seconds: Annotated[float | None, Option(help="Time limit per position.")] = None,
+    nodes: Annotated[int | None, Option(help="Node limit per position.")] = None,
     memory: Memory = 64,
     book: BookFile = None,
-    board: BoardSize = "7x6",
+    size: BoardSize = "7x6",
     connect: Connect = 4,
     as_json: Json = False,
 ) -> None:
     """Solve positions: the exact score of every move.
 
-    0 is a draw; a win is worth more the sooner it comes, 1 with one's very last stone; a loss as
-    much less. Where a limit is reached the score is unknown, never a guess. For boards on which
-    (rows + 1) x columns is at most 64.
+    0 is a draw. A win scores 1 with the last stone and more if sooner; a loss is negative. A score
+    not found within --seconds or --nodes is unknown. Boards need (rows + 1) x columns <= 64.
 
     Example: selfplay solve 44444321122
     """
-    from selfplay.cli.players import announce_compilation
+    from selfplay.cli.compilation import announce_compilation
     from selfplay.solver.book import Book
     from selfplay.solver.solver import Limit, Solver, best_of, complete
 
-    geometry = Board.parse(board, connect)
+    board = Board.parse(size, connect)
     limit = Limit(nodes=nodes, seconds=seconds)
-    announce_compilation(geometry)
-    solver = Solver(geometry, memory=memory, book=Book.load(book) if book else "shipped")
+    announce_compilation(board)
+    solver = Solver(board, memory=memory, book=Book.load(book) if book else "shipped")
 
     def act(text: str, position: Position) -> None:
         start, before = perf_counter(), solver.nodes
         solver.forget()
         scores = solver.scores(position, limit)
         best = best_of(complete(position, scores))
-        record = {
-            "position": text,
-            "board": geometry.size,
-            "connect": geometry.connect,
-            "score": max(score for score in scores if score is not None) if best else None,
-            "scores": scores,
-            "best": best,
-            "nodes": solver.nodes - before,
-            "seconds": perf_counter() - start,
-        }
+        score = max(score for score in scores if score is not None) if best else None
+        searched, taken = solver.nodes - before, perf_counter() - start
         if as_json:
+            record = {
+                "position": text,
+                "board": board.size,
+                "connect": board.connect,
+                "score": score,
+                "scores": scores,
+                "best": best,
+                "nodes": searched,
+                "seconds": taken,
+            }
             print(json.dumps(record), flush=True)
         else:
-            show(position, scores, best, solver.nodes - before, perf_counter() - start)
+            show(position, scores, score, best)
+            speed = f"{searched:,} nodes in {taken:.3f} s ({searched / taken:,.0f}/s)"
+            print(speed if searched else "no search needed", end="\n\n")
 
-    raise typer.Exit(for_each_position(positions, geometry, act))
+    raise typer.Exit(for_each_position(positions, board, act))
 
 
 def show(
     position: Position,
     scores: tuple[int | None, ...],
+    score: int | None,
     best: tuple[int, ...] | None,
-    nodes: int,
-    seconds: float,
 ) -> None:
-    """The board, a score below every column, and what they mean."""
-    from selfplay.cli.drawing import PLAYER_NAMES, board_text, console
+    """Print the board, a score below every column, and the result."""
+    from selfplay.cli.rendering import PLAYER_NAMES, board_text, console
 
-    out = console()
-    legal = set(position.legal_moves)
-    out.print(board_text(position, last=position.moves[-1] if position.moves else None))
-    words = [
-        str(score) if score is not None else "?" if column in legal else "-"
-        for column, score in enumerate(scores)
+    out, legal = console(), position.legal_moves
+    texts = [
+        str(value) if value is not None else "?" if column in legal else "-"
+        for column, value in enumerate(scores)
     ]
-    out.print("\ncolumn", "".join(f"{column + 1:4}" for column in range(len(words))))
-    out.print("score ", "".join(f"{word:>4}" for word in words))
+    out.print(board_text(position))
+    out.print("\ncolumn", "".join(f"{column:4}" for column in range(1, len(texts) + 1)))
+    out.print("score ", "".join(f"{text:>4}" for text in texts))
     mover = PLAYER_NAMES[position.to_move]
-    if best is None:
+    if score is None or best is None:
         out.print(f"\n{mover} to move; unknown within the limit")
     else:
-        score = max(score for score in scores if score is not None)
         result = "wins" if score > 0 else "loses" if score < 0 else "draws"
         columns = ", ".join(str(column + 1) for column in best)
         out.print(f"\n{mover} to move {result}; best: {columns}")
-    if nodes:
-        out.print(f"{nodes:,} nodes in {seconds:.3f} s ({nodes / seconds:,.0f}/s)\n")
-    else:
-        out.print("known without a search\n")

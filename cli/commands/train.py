@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from selfplay.cli.options import Json, with_options_of
+from selfplay.cli.options import Json, takes_options_of
+from selfplay.options import read_options
 from selfplay.train.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -18,11 +20,15 @@ if TYPE_CHECKING:
     from selfplay.train.trainer import OnProgress, TrainingReport
 
 
-@with_options_of(TrainingConfig)
+@takes_options_of(TrainingConfig)
 def train(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs to train on.")],
     out: Annotated[str, typer.Option("--out", metavar="MODEL", help="Model file to write.")],
-    config: TrainingConfig,
+    given: dict[str, Any],
+    config_file: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="TOML file with any of the options above."),
+    ] = None,
     distributed: Annotated[
         bool,
         typer.Option(
@@ -49,6 +55,8 @@ def train(
     from selfplay.train.model import ready_to_write
     from selfplay.train.trainer import train_model
 
+    options = {} if config_file is None else read_options(config_file, TrainingConfig, "a config")
+    config = TrainingConfig(**options | given)
     ready_to_write(out)
     datasets = [Dataset(run) for run in runs]
     with phases() as tell:
@@ -98,7 +106,7 @@ def as_record(model: Model, report: TrainingReport, out: str) -> dict[str, objec
 
 
 def show(report: TrainingReport, out: str) -> None:
-    from selfplay.cli.drawing import console, plain_table
+    from selfplay.cli.rendering import console, plain_table
 
     facts = [
         ("rows", f"{report.rows:,}, {report.test_rows:,} of them in the test set"),

@@ -14,6 +14,12 @@ from selfplay.game.position import Position
 MAX_POSITIONS = 1_000_000
 
 
+def canonical_keys(board: Board, own: Array, mask: Array) -> Array:
+    """One key for each position, the same for its mirror image."""
+    images = position_key(board, mirrored(board, own), mirrored(board, mask))
+    return np.asarray(np.minimum(position_key(board, own, mask), images))
+
+
 def plies(board: Board, *, canonical: bool = False) -> Iterator[tuple[Array, Array]]:
     """For 0, 1, 2 … stones: the own stones and all stones of every distinct position.
 
@@ -34,11 +40,7 @@ def plies(board: Board, *, canonical: bool = False) -> Iterator[tuple[Array, Arr
             after.append(((own ^ mask)[has_room], (mask | stone)[has_room]))
         own = np.concatenate([o for o, _ in after])
         mask = np.concatenate([m for _, m in after])
-        keys = position_key(board, own, mask)
-        if canonical:
-            keys = np.minimum(
-                keys, position_key(board, mirrored(board, own), mirrored(board, mask))
-            )
+        keys = (canonical_keys if canonical else position_key)(board, own, mask)
         _, first = np.unique(keys, return_index=True)
         own, mask = own[first], mask[first]
 

@@ -25,7 +25,7 @@ SELFPLAY = [sys.executable, "-m", "selfplay"]
 def run(
     *arguments: str, stdin: str = "", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """The command in this process, without Ray: what starting both costs is saved."""
+    """Run the command in this process, without Ray, which saves the start of both."""
     encoding = environment.get("PYTHONIOENCODING", "utf-8")
     out, err = (TextIOWrapper(BytesIO(), encoding=encoding) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
@@ -53,7 +53,7 @@ def run(
 def run_process(
     *arguments: str, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own, with pipes."""
+    """Run the command as a process of its own, with pipes."""
     return subprocess.run(
         [*SELFPLAY, *arguments],
         stdin=subprocess.DEVNULL,
@@ -75,7 +75,7 @@ def terminal(
     stdout: Path | None = None,
     **environment: str,
 ) -> pexpect.spawn:
-    """At a terminal of 80 by 24; results go into a file, if one is given."""
+    """Run the command at a terminal of 80 by 24; stdout may go to a file."""
     words = shlex.join([*SELFPLAY, *arguments]) + (f" > {stdout}" if stdout else "")
     return pexpect.spawn(
         "/bin/sh",

@@ -1,4 +1,4 @@
-"""`selfplay arena` as people and programs meet it."""
+"""`selfplay arena`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_tournament_as_json() -> None:
     assert again["pairs"][0]["a_first"]["wins"] == pair["a_second"]["losses"]
 
 
-def test_a_tournament_as_tables_with_a_drawing_and_a_run(tmp_path: Path) -> None:
+def test_a_tournament_as_tables_with_a_plot_and_a_run(tmp_path: Path) -> None:
     more = ["--plot=elo.svg", "--out=run", "--opening=0", "--move-seconds=60"]
     done = run("arena", "centre", "minimax:2", *FAST, *more, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -42,8 +42,8 @@ def test_a_tournament_as_tables_with_a_drawing_and_a_run(tmp_path: Path) -> None
     assert "95 % conf." in lines[2]
     (pair,) = (line for line in lines if line.startswith("centre - minimax:2"))
     assert pair.split()[-2] == "2"  # of four games: nothing in them is left to chance
-    assert "games that repeat others are no new evidence" in done.stdout
-    assert "to move first is worth" in done.stdout
+    assert "identical games count only once" in done.stdout
+    assert "moving first is worth" in done.stdout
     assert "<svg" in (tmp_path / "elo.svg").read_text()
     dataset = Dataset(str(tmp_path / "run"))
     assert lines[-1] == f"run: 4 games, {dataset.positions} positions"
@@ -55,23 +55,23 @@ def test_a_tournament_as_tables_with_a_drawing_and_a_run(tmp_path: Path) -> None
     assert "run holds a run" in again.stderr
 
 
-def test_who_is_too_slow_forfeits_and_the_table_says_so() -> None:
+def test_a_player_over_the_time_limit_forfeits() -> None:
     done = run("arena", "mcts:seconds=0.2", "random", "--games=2", "--workers=0",
                "--move-seconds=0.05")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert "mcts:seconds=0.2 forfeited 2 games: a move took longer than 0.05 s" in done.stdout
     assert "forfeited" in done.stdout.splitlines()[2]
-    assert "by the clock, so that no game need repeat itself: mcts:seconds=0.2" in done.stdout
+    assert "because of players with a time limit: mcts:seconds=0.2" in done.stdout
 
 
-def test_ctrl_c_shows_what_was_played() -> None:
+def test_ctrl_c_prints_the_standings_so_far() -> None:
     child = terminal(
         ["arena", "mcts:2000", "random", "--games", "20000", "--workers", "0"],
     )
     child.expect("of 20,000 games")
     child.expect("mcts:2000")  # the table grows
     child.sendintr()
-    child.expect("finishing the games in work")
+    child.expect("finishing the games in progress")
     child.expect("as second")
     child.expect(r"selfplay: stopped: [0-9,]+ of 20,000 games were played\r\n")
     child.expect(pexpect.EOF)
@@ -79,11 +79,11 @@ def test_ctrl_c_shows_what_was_played() -> None:
     assert child.exitstatus == 130
 
 
-def test_the_second_ctrl_c_ends_at_once() -> None:
+def test_the_second_ctrl_c_stops_at_once() -> None:
     child = terminal(["arena", "mcts:seconds=600", "random", "--workers", "0", "--games", "2"])
     child.expect("0 of 2 games, 1 worker")
     child.sendintr()
-    child.expect("Ctrl-C once more ends at once")
+    child.expect("Ctrl-C again stops at once")
     child.sendintr()
     child.expect("selfplay: stopped: 0 of 2 games were played\r\n")
     child.expect(pexpect.EOF)
@@ -97,11 +97,11 @@ def test_the_second_ctrl_c_ends_at_once() -> None:
         (["random"], "two players or more"),
         (["random", "random"], "'random' and 'random' are the same player"),
         (["random", "human"], "can only play in"),
-        (["random", "greedy", "--games", "3"], "either side first, not 3"),
+        (["random", "greedy", "--games", "3"], "not 3: every opening"),
         (["random", "greedy", "--games", "0"], "not 0"),
         (["random", "tree:examples/tree", "--board", "8x8"], "plays on 7x6"),
         (["random", "perfect", "--board", "16x16"], "64 bits"),
-        (["random", "greedy", "--move-seconds", "0"], "a time above 0 s, up to 1,000,000 s, not 0"),
+        (["random", "greedy", "--move-seconds", "0"], "above 0 and at most 1,000,000, not 0"),
         (["random", "greedy", "--opening", "0-99"], "leaves no game"),
         (["random", "greedy", "--plot", "elo.doc"], "one of .svg, .png, .pdf"),
         (["random", "greedy", "--plot", "nowhere/elo.svg"], "there is no folder"),
@@ -111,14 +111,14 @@ def test_the_second_ctrl_c_ends_at_once() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_is_said_in_one_line(arguments: list[str], message: str) -> None:
+def test_bad_options_get_one_line(arguments: list[str], message: str) -> None:
     done = run("arena", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_bad_address_is_said_in_one_line() -> None:
+def test_a_bad_address_gets_one_line() -> None:
     done = run_process("arena", "random", "greedy", "--address", "nowhere")
     assert (done.returncode, done.stdout) == (2, "")
     assert "an address is auto or HOST:PORT" in done.stderr

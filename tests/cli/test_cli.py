@@ -1,4 +1,4 @@
-"""The command line as people and programs meet it: real processes, a real terminal."""
+"""The command line: help, stdin and stdout, exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from typer.main import get_command
 
 from selfplay.cli.main import app
 from tests.cli.command import ROOT, SELFPLAY, json_lines, run
 
-COMMANDS = [str(command.name) for command in app.registered_commands] + [
-    f"{group.name} {command.name}"
-    for group in app.registered_groups
-    if group.typer_instance is not None
-    for command in group.typer_instance.registered_commands
+COMMANDS = [
+    f"{name} {below}".strip()
+    for name, command in get_command(app).commands.items()  # type: ignore[attr-defined]
+    for below in getattr(command, "commands", [""])
 ]
 
 
@@ -40,9 +40,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_an_example_that_runs(
-    command: str, tmp_path: Path
-) -> None:
+def test_the_example_of_every_command_runs(command: str, tmp_path: Path) -> None:
     text = run(*command.split(), "--help").stdout
     examples = [line.split("Example: ")[1] for line in text.splitlines() if "Example: " in line]
     assert len(examples) == 1
@@ -91,23 +89,23 @@ def test_analyse_reads_stdin_and_names_bad_lines() -> None:
     assert [problem.split(":")[1] for problem in problems] == [" line 3", " line 4", " line 5"]
 
 
-def test_a_line_without_end_is_no_position() -> None:
+def test_a_very_long_line_is_refused() -> None:
     done = run("analyse", "--player", "random", "--json", stdin="4\n" + "4" * 100_000 + "\n44\n")
     assert len(json_lines(done.stdout)) == 2
     assert done.stderr == "selfplay: line 2: longer than 4096 characters: not a position\n"
 
 
-def test_a_byte_order_mark_is_no_part_of_a_position() -> None:
+def test_a_byte_order_mark_is_ignored() -> None:
     done = run("analyse", "--player", "random", "--json", stdin="\ufeff44\n")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_bare_command_is_a_question_for_help() -> None:
+def test_without_arguments_help_is_printed() -> None:
     assert run().stdout == run("--help").stdout != ""
 
 
 @pytest.mark.parametrize("arguments", [["openings"], ["analyse", "--player", "random"], ["--help"]])
-def test_a_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
+def test_a_full_disk_gets_one_line(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [*SELFPLAY, *arguments], stdout=full, stderr=subprocess.PIPE, input="4\n", text=True
@@ -115,7 +113,7 @@ def test_a_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
     assert (done.returncode, done.stderr) == (1, "selfplay: No space left on device\n")
 
 
-def test_nothing_breaks_where_everything_is_closed() -> None:
+def test_closed_standard_streams_are_no_error() -> None:
     command = " ".join([*SELFPLAY, "openings", "<&-", ">&-", "2>&-"])
     assert subprocess.run(command, shell=True, check=False).returncode == 0
 
@@ -176,7 +174,7 @@ def test_solve_writes_json() -> None:
     assert "line 3" in done.stderr
 
 
-def test_solve_says_unknown_where_it_gives_up() -> None:
+def test_solve_prints_unknown_at_the_node_limit() -> None:
     (record,) = json_lines(run("solve", "1234567", "--json", "--nodes", "1000").stdout)
     assert (record["score"], record["best"]) == (None, None)
     assert record["scores"] == [None] * 7
@@ -204,12 +202,12 @@ def test_a_book_is_built_once(tmp_path: Path) -> None:
     assert json_lines(done.stdout)[0]["nodes"] == 0
 
 
-def test_a_build_that_is_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_interrupted_build_prints_how_to_resume(tmp_path: Path) -> None:
     build = ["book", "build", "--board", "6x6", "--plies", "5", "--out", "b.npz"]
     child = pexpect.spawn(SELFPLAY[0], [*SELFPLAY[1:], *build], cwd=str(tmp_path), timeout=60)
     child.expect(r"positions solved.* [1-9]\d*/")
     child.sendintr()
-    child.expect("the same command goes on from b.npz.notes")
+    child.expect("the same command resumes from b.npz.notes")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130
@@ -228,7 +226,10 @@ BAD_INPUT = [
     (["train", "examples/tiny", "--out", "examples"], "'examples' is a folder: a model is a file"),
     (["train", "examples/tiny", "--out", "README.md/x"], "nothing can be written to 'README.md'"),
     (["solve", "--book", "README.md"], "README.md is not a book"),
-    (["bench", "minimax", "--eval", "vibes"], "eval is one of segments, threats, windows"),
+    (
+        ["bench", "minimax", "--eval", "vibes"],
+        "'vibes' is not one of 'segments', 'threats'",
+    ),
     (["bench", "minimax", "--board", "7x6", "--position", "1212121"], "the game is over"),
     (["book", "build", "--plies", "3", "--board", "9x9"], "fit 64 bits"),
     (["book", "build", "--plies", "15"], "too many positions"),
@@ -281,7 +282,7 @@ def test_debug_shows_the_traceback() -> None:
     assert done.returncode == 2
 
 
-def test_a_reader_that_leaves_is_no_fault() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     command = " ".join([*SELFPLAY, "openings", "--games", "20000", "|", "head", "-1"])
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == ""

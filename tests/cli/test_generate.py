@@ -1,4 +1,4 @@
-"""`selfplay generate` and `status` as people and programs meet them."""
+"""`selfplay generate` and `status`: resuming, stopping, bad options, durations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from selfplay.cli.durations import duration, parse_duration
-from selfplay.cli.run_progress import Lines, words
+from selfplay.cli.run_progress import LogLines, speed
 from selfplay.errors import InputError
 from selfplay.storage.dataset import Dataset
 from selfplay.workers.generation.generate import Progress
@@ -24,7 +24,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 SMALL = ["--games=20", "--shard-games=10", "--teacher=mcts:100", "--seed=1", "--workers=0"]
 
 
-def test_a_run_is_made_gone_on_with_and_extended(tmp_path: Path) -> None:
+def test_a_run_is_generated_resumed_and_extended(tmp_path: Path) -> None:
     done = run("generate", "run", *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "20 games" in done.stdout
@@ -42,7 +42,7 @@ def test_a_run_is_made_gone_on_with_and_extended(tmp_path: Path) -> None:
     assert (told["complete"], told["games"], told["shards_total"]) == (True, 25, 3)
 
 
-def test_a_dry_run_says_what_it_takes_and_writes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_estimates_and_writes_nothing(tmp_path: Path) -> None:
     options = ["--games=1000000", "--teacher=mcts:50"]
     done = run("generate", "run", *options, "--dry-run", "--json", cwd=tmp_path)
     (found,) = json_lines(done.stdout)
@@ -52,7 +52,7 @@ def test_a_dry_run_says_what_it_takes_and_writes_nothing(tmp_path: Path) -> None
     assert "256 cores" in run("generate", "run", *options, "--dry-run", cwd=tmp_path).stdout
 
 
-def test_when_the_time_is_up_it_ends_in_order(tmp_path: Path) -> None:
+def test_max_time_finishes_the_current_shards(tmp_path: Path) -> None:
     options = ["--games=1000000", "--teacher=mcts:50", "--workers=0", "--max-time=4s"]
     done = run("generate", "run", *options, cwd=tmp_path)
     assert done.returncode == 0
@@ -63,7 +63,7 @@ def test_when_the_time_is_up_it_ends_in_order(tmp_path: Path) -> None:
     )
 
 
-def test_the_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+def test_the_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     words = ["run", "--games=100", "--shard-games=100", "--teacher=mcts:1000000", "--workers=0"]
     process = subprocess.Popen(
         [sys.executable, "-m", "selfplay", "generate", *words],
@@ -77,7 +77,7 @@ def test_the_second_interrupt_ends_at_once(tmp_path: Path) -> None:
         time.sleep(0.05)
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
-    assert "once more" in process.stderr.readline()
+    assert "Ctrl-C again" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
@@ -91,19 +91,17 @@ def test_the_second_interrupt_ends_at_once(tmp_path: Path) -> None:
         (["--games=1" + "0" * 400], "games is a number from 1"),
         (["--noise=2"], "noise is a number from 0 to 1"),
         (["--temperature=1"], "go together"),
-        (["--max-time=xx"], "a time is written 47h"),
+        (["--max-time=xx"], "a duration is written 47h"),
         (["--teacher=human"], "not a human"),
         (["--teacher=perfect", "--board=16x16"], "64 bits"),
         (["--workers=0", "--address=auto"], "does not go with --address"),
         (["--spec=nowhere.toml"], "cannot read a spec"),
         (["--games=200000000", "--shard-games=1"], "at most 10,000,000 shards"),
-        (["--mode=all"], "mode is games or positions"),
+        (["--mode=all"], "'all' is not one of 'games', 'positions'"),
     ],
     ids=str,
 )
-def test_what_cannot_be_is_said_in_one_line(
-    tmp_path: Path, options: list[str], message: str
-) -> None:
+def test_bad_options_get_one_line(tmp_path: Path, options: list[str], message: str) -> None:
     done = run("generate", "run", "--workers=0", *options, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
@@ -111,7 +109,7 @@ def test_what_cannot_be_is_said_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_spec_may_stand_in_a_file(tmp_path: Path) -> None:
+def test_a_spec_is_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('teacher = "mcts:50"\ngames = 4\nseed = 2\n')
     done = run("generate", "run", "--spec=run.toml", "--games=3", "--workers=0", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -124,22 +122,22 @@ def test_a_spec_may_stand_in_a_file(tmp_path: Path) -> None:
     ("text", "seconds"),
     [("47h", 169200), ("1h30m", 5400), ("30s", 30), ("1.5m", 90), ("2d", 172800)],
 )
-def test_lengths_of_time_are_read(text: str, seconds: float) -> None:
+def test_durations_are_parsed(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "5", "h", "5x", "1h 30m", "-1h", "1e3s"])
-def test_what_is_no_length_of_time_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="a time is written"):
+def test_bad_durations_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a duration is written"):
         parse_duration(text)
 
 
-def test_lengths_of_time_are_written() -> None:
+def test_durations_are_printed() -> None:
     found = [duration(seconds) for seconds in (1.23, 59.7, 61, 3700, 90_000)]
     assert found == ["1.2 s", "1 min 0 s", "1 min 1 s", "1 h 1 min", "1 d 1 h"]
 
 
-def test_a_log_that_nobody_reads_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_log_does_not_stop_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     class Gone:
         def write(self, text: str) -> None:
             raise BrokenPipeError
@@ -148,15 +146,15 @@ def test_a_log_that_nobody_reads_ends_nothing(monkeypatch: pytest.MonkeyPatch) -
             pass
 
     monkeypatch.setattr(sys, "stderr", Gone())
-    lines = Lines()
+    lines = LogLines()
     lines.stopping()
     progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100, lost=1)
     lines.show(progress)
-    assert "workers are starting" in words(progress)
+    assert "workers are starting" in speed(progress)
 
 
-def test_a_reader_that_leaves_ends_no_run(tmp_path: Path) -> None:
-    """As `| head -1` does: what was asked for is the run."""
+def test_a_closed_pipe_does_not_stop_a_run(tmp_path: Path) -> None:
+    """As with `| head -1`."""
     words = [*SELFPLAY, "generate", "run", "--games=40", "--shard-games=1", "--json"]
     words += ["--teacher=mcts:20000", "--workers=0"]
     process = subprocess.Popen(
@@ -172,7 +170,7 @@ def test_a_reader_that_leaves_ends_no_run(tmp_path: Path) -> None:
     assert Dataset(str(tmp_path / "run")).missing() == []
 
 
-def test_a_terminal_that_goes_away_ends_a_run_in_order(tmp_path: Path) -> None:
+def test_a_closed_terminal_finishes_the_current_shard(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     words = ["generate", "run", "--games=300", "--shard-games=3", "--teacher=mcts:20000"]
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Play as people meet it: through a pipe, on a poor terminal, on a whole screen."""
+"""`selfplay play`: through a pipe, on a dumb terminal, on a full screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from scripts.picture import picture
 from selfplay.cli.board.game import Game, Seat
-from selfplay.cli.board.records import keep, kept_in, line_of
+from selfplay.cli.board.saved_games import game_line, load_games, save_game
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -34,13 +34,13 @@ def test_a_game_through_a_pipe() -> None:
     assert done.returncode == 0
     assert "a column is a number from 1 to 7" in done.stderr
     assert "there is no column 9" in done.stderr
-    assert "open are 1, 2, 3, 5, 6, 7" in done.stderr
+    assert "choose one of 1, 2, 3, 5, 6, 7" in done.stderr
     assert "your column" not in done.stdout
     assert "The game so far: 4444443" in done.stdout
     assert "selfplay play --x human --o human --from 4444443" in done.stdout
 
 
-def test_a_finished_game_is_judged() -> None:
+def test_a_finished_game_is_reviewed() -> None:
     done = run("play", "--o", "human", stdin="4\n4\n3\n3\n2\n2\n5\n")
     assert "X (human) wins, after 7 stones" in done.stdout
     assert "[X][X][X][X]" in done.stdout
@@ -50,19 +50,19 @@ def test_a_finished_game_is_judged() -> None:
     assert done.stdout.rstrip().endswith("The game: 4433225")
 
 
-def test_whatever_is_asked_is_answered() -> None:
+def test_every_command_works_through_a_pipe() -> None:
     asked = "4\nh\nw\ne\nu\n?\ns\nboo\nq\n"
     done = run("play", "--o", TREE, "--hints", "greedy", "--save", "/dev/full", stdin=asked)
     assert "greedy would play column" in done.stdout
-    assert "speaks for it, because" in done.stdout
+    assert "%, because" in done.stdout
     assert "taken back" in done.stdout
     assert re.search(r"^( [WDL] ){7}$", done.stdout, re.M)
     assert "play that column" in done.stdout
     assert "cannot write /dev/full: No space left on device" in done.stderr
-    assert "'boo' is not understood" in done.stderr
+    assert "unknown command 'boo'" in done.stderr
 
 
-def test_games_are_kept_and_looked_at_again(tmp_path: Path) -> None:
+def test_games_are_saved_and_replayed(tmp_path: Path) -> None:
     for moves in ("4\n4\ns\nq\n", "1\ns\nq\n"):
         assert run("play", "--o", "human", stdin=moves, cwd=tmp_path).returncode == 0
     assert (tmp_path / "games.txt").read_text() == (
@@ -78,7 +78,7 @@ def test_games_are_kept_and_looked_at_again(tmp_path: Path) -> None:
     assert (again.returncode, again.stdout) == (2, "")
 
 
-def test_a_game_goes_on_where_it_was() -> None:
+def test_a_game_starts_from_a_position() -> None:
     done = run("play", "--o", "human", "--from", WINNING, stdin="7\nq\n")
     assert "The game so far: 4433227" in done.stdout
     assert "is over" in run("play", "--from", WINNING + "5").stderr
@@ -86,14 +86,14 @@ def test_a_game_goes_on_where_it_was() -> None:
 
 
 @pytest.mark.parametrize("content", ["44x\n", "\n", "4" * 5000, "4\tA\tB\tX\t7x99\n"])
-def test_what_holds_no_games_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_without_games_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "games").write_text(content)
     with pytest.raises(InputError, match="games"):
-        kept_in(tmp_path / "games", Board())
+        load_games(tmp_path / "games", Board())
 
 
 @given(st.lists(st.integers(0, 6), max_size=30), st.booleans())
-def test_a_line_says_what_was_played(
+def test_a_saved_game_is_loaded_again(
     tmp_path_factory: pytest.TempPathFactory, moves: list[int], is_wide: bool
 ) -> None:
     board = Board(12, 9) if is_wide else Board()
@@ -102,13 +102,13 @@ def test_a_line_says_what_was_played(
         if move in game.position.legal_moves:
             game.play(move)
     path = tmp_path_factory.mktemp("kept") / "games"
-    keep(game, path)
-    (again,) = kept_in(path, Board())
+    save_game(game, path)
+    (again,) = load_games(path, Board())
     assert (again.position, again.moves) == (game.position, game.moves)
-    assert line_of(again).split("\t")[1] == "A B"
+    assert game_line(again).split("\t")[1] == "A B"
 
 
-def test_taking_back_leads_to_where_a_person_chose() -> None:
+def test_taking_back_returns_to_the_last_choice_of_a_person() -> None:
     game = Game(Position(), (Seat.of("human"), Seat.of("random")))
     with pytest.raises(InputError, match="nothing to take back"):
         game.take_back()
@@ -118,7 +118,7 @@ def test_taking_back_leads_to_where_a_person_chose() -> None:
     assert game.moves == [3, 3]
     second = Game(Position(), (Seat.of("random"), Seat.of("human")))
     second.play(0)
-    with pytest.raises(InputError, match="nothing of yours"):
+    with pytest.raises(InputError, match="you have not moved yet"):
         second.take_back()
 
 
@@ -138,7 +138,7 @@ def test_a_tree_needs_no_search() -> None:
     assert "The game so far: 4" in done.stdout
 
 
-def test_ctrl_c_ends_a_long_search() -> None:
+def test_ctrl_c_stops_a_long_search() -> None:
     process = subprocess.Popen(
         [*SELFPLAY, "play", "--x", "mcts:seconds=1000", "--o", "random"],
         stdout=subprocess.PIPE,
@@ -149,18 +149,18 @@ def test_ctrl_c_ends_a_long_search() -> None:
     assert process.stdout.readline().split() == ["·"] * 7  # the board is there, X thinks
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert errors == "selfplay: left the board\n"
+    assert errors == "selfplay: interrupted\n"
     assert process.returncode == 130
 
 
 class Terminal:
-    """A real terminal of 80 by 24, and what stands on it."""
+    """A real terminal of 80 by 24."""
 
     def __init__(self, *arguments: str, cwd: Path | None = None, **environment: str) -> None:
         self.child = terminal(arguments, cwd, **{"TERM": "xterm-256color", **environment})
 
     def sees(self, text: str) -> str:
-        """Wait until it is there; what came before."""
+        """Wait for a text; returns what was printed before it."""
         self.child.expect(text)
         return ANSI.sub("", str(self.child.before))
 
@@ -191,17 +191,17 @@ def test_a_game_on_a_screen(screen: Terminal, tmp_path: Path) -> None:
     screen.press("8")
     screen.sees("there is no column 8")
     screen.press("z")
-    screen.sees("'z' is not understood")
+    screen.sees("unknown command 'z'")
     screen.press("?")
-    screen.sees("what each column is worth")
+    screen.sees("game value of each column")
     screen.press("h")
     screen.sees("mcts:10000 would play column")
     screen.press("w")
-    screen.sees("speaks for it, because")
+    screen.sees("%, because")
     screen.press("e")
     screen.sees("[WDL]")
     screen.press("s")
-    screen.sees("a line more in games.txt")
+    screen.sees("saved to games.txt")
     screen.press("u")
     screen.sees("taken back")
     screen.press(LEFT + LEFT + RIGHT + ENTER)  # from column 4 to column 3
@@ -212,12 +212,12 @@ def test_a_game_on_a_screen(screen: Terminal, tmp_path: Path) -> None:
     assert (tmp_path / "games.txt").read_text().startswith("4")
 
 
-def test_a_game_that_is_over_is_looked_at_and_played_again() -> None:
+def test_a_finished_game_is_stepped_through_and_played_again() -> None:
     terminal = Terminal("play", "--x", "greedy", "--o", "human", "--from", WINNING)
     terminal.sees("wins, after 7 stones")
     terminal.sees("mistakes, by perfect play|no mistake")
     terminal.press(LEFT + "e")
-    terminal.sees("the beginning")
+    terminal.sees("the start of the game")
     terminal.sees(" W ")
     terminal.press("5")
     terminal.sees("the game is over")
@@ -228,11 +228,11 @@ def test_a_game_that_is_over_is_looked_at_and_played_again() -> None:
     assert terminal.ends() == 0
 
 
-def test_ctrl_c_takes_the_thinking_back() -> None:
+def test_ctrl_c_pauses_a_search() -> None:
     terminal = Terminal("play", "--x", "mcts:seconds=100", "--o", "human")
     terminal.sees(r"is thinking: [1-9][0-9,]* rollouts")
     terminal.press(CTRL_C)
-    terminal.sees("stopped: c lets it go on")
+    terminal.sees("stopped: c continues")
     terminal.press("c")
     terminal.sees("is thinking")
     terminal.press(CTRL_C)
@@ -240,7 +240,7 @@ def test_ctrl_c_takes_the_thinking_back() -> None:
     terminal.press("3")  # in its place
     terminal.sees("▼")
     terminal.press(CTRL_C)
-    terminal.sees("left the game; go on with it: selfplay play --x mcts:seconds=100 --o human")
+    terminal.sees("interrupted; resume the game with: selfplay play --x mcts:seconds=100 --o human")
     assert terminal.ends() == 130
 
 
@@ -257,7 +257,7 @@ def test_without_colour_and_without_unicode() -> None:
     assert terminal.ends() == 0
 
 
-def test_a_poor_terminal_is_asked_line_by_line() -> None:
+def test_a_dumb_terminal_is_used_line_by_line() -> None:
     terminal = Terminal("play", "--o", "random", "--seed", "5", TERM="dumb")
     for column in "444":
         terminal.sees("X, your column: ")
@@ -265,11 +265,11 @@ def test_a_poor_terminal_is_asked_line_by_line() -> None:
         terminal.sees("O .*random.* plays column")
     terminal.sees("X, your column: ")
     terminal.press(CTRL_C)
-    terminal.sees("left the game; go on with it: .*--from 4.4.4")
+    terminal.sees("interrupted; resume the game with: .*--from 4.4.4")
     assert terminal.ends() == 130
 
 
-def test_without_options_one_is_asked(tmp_path: Path) -> None:
+def test_without_options_it_asks_who_plays(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "mine").write_bytes((ROOT / "examples" / "tree").read_bytes())
     (tmp_path / "models" / "notes.txt").write_text("no model")
@@ -292,7 +292,7 @@ def test_without_options_one_is_asked(tmp_path: Path) -> None:
     assert terminal.ends() == 0
 
 
-def test_what_an_ascii_terminal_cannot_show_does_no_harm() -> None:
+def test_an_ascii_terminal_gets_ascii() -> None:
     asked = "4\n?\nw\nh\nq\n"
     done = run("play", "--o", TREE, "--hints", "greedy", stdin=asked, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
@@ -309,7 +309,7 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_a_terminal_is_left_as_it_was() -> None:
+def test_a_killed_game_restores_the_terminal() -> None:
     terminal = Terminal("play", "--o", TREE)
     terminal.sees("▼")
     terminal.child.kill(signal.SIGTERM)
@@ -317,7 +317,7 @@ def test_a_terminal_is_left_as_it_was() -> None:
     assert terminal.ends() == 128 + signal.SIGTERM
 
 
-def test_a_window_may_be_too_small() -> None:
+def test_a_small_window_gets_lines() -> None:
     terminal = Terminal("play", "--o", "human", "--board", "16x16")
     terminal.sees("the window is too small")
     terminal.sees("X, your column: ")
@@ -334,7 +334,7 @@ def test_a_window_may_be_too_small() -> None:
         (["--replay", "g"], "a board is written as in 7x6 connect 4, not '7x6 connect ²'"),
     ],
 )
-def test_what_cannot_be_is_said_before_a_game(
+def test_bad_options_are_refused_before_a_game(
     tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     (tmp_path / "g").write_text("4\tA\tB\t\t7x6 connect ²\n")
@@ -343,8 +343,8 @@ def test_what_cannot_be_is_said_before_a_game(
     assert message in done.stderr
 
 
-def test_the_picture_in_the_readme_is_what_is_seen() -> None:
+def test_the_picture_in_the_readme_is_up_to_date() -> None:
     shown, drawn = (ROOT / "docs" / "play.svg").read_text(), picture()
     texts = [re.findall(r">([^<]+)</text>", svg) for svg in (shown, drawn)]
     assert texts[0] == texts[1]
-    assert any("speaks&#160;for&#160;it" in text for text in texts[0])
+    assert any("is&#160;rated" in text for text in texts[0])

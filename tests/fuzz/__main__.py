@@ -129,7 +129,7 @@ def make_template(folder: Path) -> None:
     (folder / "recipe.toml").write_text('teacher = "mcts:20"\ngames = 2\nseed = 3\nnoise = 0.1\n')
 
 
-def command_of(target: Target, chance: random.Random) -> list[str]:
+def generate_command(target: Target, chance: random.Random) -> list[str]:
     return chance.choice(target.commands).split()
 
 
@@ -137,7 +137,7 @@ def mutant(number: int, seed: int, template: Path) -> tuple[Target, list[str], b
     """The mutant of this number."""
     chance = random.Random(f"{seed} {number}")
     target = TARGETS[number % len(TARGETS)]
-    words = command_of(target, chance)
+    words = generate_command(target, chance)
     data = (template / target.file).read_bytes()
     for _ in range(20):
         changed = chance.choice(target.mutations)(chance, data)
@@ -171,7 +171,7 @@ def _judged(words: list[str], folder: Path) -> str | None:
         return f"{usage.ru_maxrss / 1e6:.1f} GB"
     if code not in (0, 1, 2):
         return f"exit code {code}: {said[-300:]}"
-    if "fault of the program" in said or "Traceback" in said or "Warning" in said:
+    if "this is a bug" in said or "Traceback" in said or "Warning" in said:
         return said[-500:]
     if "\x1b" in said + shown or re.search(r"s3://\S*hunter2", said + shown):
         return f"shown as it was: {said[-300:]}"

@@ -49,4 +49,4 @@ def test_no_spec_of_strange_values_is_a_fault() -> None:
     for _ in range(5000):
         options = {name: strange(chance) for name in chance.sample(names, chance.randrange(1, 4))}
         with suppress(InputError):
-            Spec.stored(options)
+            Spec.from_record(options)

@@ -8,7 +8,7 @@ from pathlib import Path
 from selfplay.game.match import match
 from selfplay.game.openings import parse_openings
 from selfplay.registry import PlayerSpec
-from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.dataset import Dataset, write_shard
 from selfplay.storage.labelling import rows_of_game
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
@@ -21,12 +21,12 @@ SPEC = Spec(games=20, shard_games=5, teacher="mcts:200", opening="4-20", seed=3)
 
 @cache
 def rows_of(spec: Spec, game: int) -> Rows:
-    player = PlayerSpec.parse(spec.teacher).build(spec.geometry)
-    start = parse_openings(spec.opening, spec.geometry).opening(spec.seed, game)
+    player = PlayerSpec.parse(spec.teacher).build(spec.parsed_board)
+    start = parse_openings(spec.opening, spec.parsed_board).opening(spec.seed, game)
     record = match(player, player, start, game)
     return rows_of_game(
         game,
-        spec.geometry,
+        spec.parsed_board,
         record.positions,
         record.decisions,
         [decision.move for decision in record.decisions],
@@ -48,5 +48,5 @@ def make_run(where: Path | str, spec: Spec = SPEC, shards: range | None = None) 
     description = Manifest.of_spec(spec, engine_digest(spec))
     description.write(place)
     for shard in range(description.shards) if shards is None else shards:
-        write(place, description, shard, shard_of(spec, shard))
+        write_shard(place, description, shard, shard_of(spec, shard))
     return Dataset(place)

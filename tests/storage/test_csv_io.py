@@ -14,15 +14,16 @@ import pytest
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
-from selfplay.storage.card import command_of, label_quality, text
+from selfplay.storage.card import generate_command, render_card
 from selfplay.storage.csv_io import export, import_csv
 from selfplay.storage.dataset import Dataset
+from selfplay.storage.label_quality import label_quality
 from selfplay.storage.location import Location
 from selfplay.storage.merge import merge
 from selfplay.storage.rows import Rows
 from selfplay.storage.spec import Spec
-from selfplay.storage.split import is_test, write_parts
-from selfplay.storage.statistics import canonical_keys, statistics
+from selfplay.storage.split import in_test_set, write_split
+from selfplay.storage.statistics import statistics
 from selfplay.storage.verify import verify
 from tests.storage.made import SPEC, make_run, shard_of
 
@@ -116,7 +117,7 @@ def test_merging_drops_what_both_hold(dataset: Dataset, tmp_path: Path) -> None:
 def test_no_position_nor_its_mirror_image_is_on_both_sides(
     dataset: Dataset, tmp_path: Path
 ) -> None:
-    counts = write_parts(dataset, 0.3, tmp_path / "parts")
+    counts = write_split(dataset, 0.3, tmp_path / "parts")
     assert sum(counts.values()) == dataset.positions
     sides = []
     for name in ("train.parquet", "test.parquet"):
@@ -127,16 +128,16 @@ def test_no_position_nor_its_mirror_image_is_on_both_sides(
     assert 0.2 < len(sides[1]) / (len(sides[0]) + len(sides[1])) < 0.4
     # A larger share only adds.
     rows = shard_of(SPEC, 0)
-    small, large = (is_test(rows, Board(), share) for share in (0.2, 0.5))
+    small, large = (in_test_set(rows, Board(), share) for share in (0.2, 0.5))
     assert (large >= small).all()
 
 
 @pytest.mark.parametrize("spec", [SPEC, Spec(games=2, board="12x9", teacher="mcts:20")])
 def test_canonical_keys_are_those_of_positions(spec: Spec) -> None:
     rows = shard_of(spec, 0)
-    keys = canonical_keys(rows, spec.geometry).tolist()
+    keys = rows.canonical_keys(spec.parsed_board).tolist()
     for cells, key in zip(rows.board.tolist(), keys, strict=True):
-        position = Position.from_cells(cells, spec.geometry)
+        position = Position.from_cells(cells, spec.parsed_board)
         assert key == position.key(canonical=True) == position.mirror().key(canonical=True)
 
 
@@ -171,7 +172,7 @@ def test_the_card_says_what_the_run_is(dataset: Dataset) -> None:
     quality = label_quality(dataset, lambda done, of: None)
     assert sum(q.positions for q in quality.values()) > 50
     assert all(q.mistakes <= q.contested <= q.positions for q in quality.values())
-    card = text(dataset, statistics(dataset), quality)
+    card = render_card(dataset, statistics(dataset), quality)
     assert card.startswith("---\nlicense:")
     for part in (
         "shards/*.parquet",
@@ -185,7 +186,7 @@ def test_the_card_says_what_the_run_is(dataset: Dataset) -> None:
 
 def test_the_command_on_the_card_makes_the_same_spec() -> None:
     spec = Spec(games=7, teacher="mcts:50", noise=0.25, mode="positions", seed=4)
-    words = command_of(spec, "run").split()
+    words = generate_command(spec, "run").split()
     assert words[:3] == ["selfplay", "generate", "run"]
     options = dict(zip(words[3::2], words[4::2], strict=True))
     assert options.pop("--mode") == "positions"

@@ -25,11 +25,11 @@ STAGES = {
     "before": "pathlib.Path.open",
     "after the data": "os.fsync",
     "before the renaming": "pathlib.Path.replace",
-    "after the renaming": "selfplay.storage.location.flush_folder",
+    "after the renaming": "selfplay.files.flush_folder",
 }
 
 WRITE = """
-import os, pathlib, signal, sys, selfplay.storage.location
+import os, pathlib, signal, sys, selfplay.files
 from selfplay.storage.location import Location
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -61,7 +61,7 @@ def test_a_writer_that_is_killed_leaves_all_or_nothing(tmp_path: Path, stage: st
         assert place.files("shards")["part-00001.parquet"].size == 1_000_000
         return
     dataset = Dataset(place)
-    assert (dataset.shards(), dataset.strays()) == ([0], [])
+    assert (dataset.shards(), dataset.unexpected_files()) == ([0], [])
     assert len(dataset.scan().to_table()) == dataset.positions
     left = len(list((tmp_path / "shards").glob(".*.aside")))
     assert left == (0 if stage == "before" else 1)
@@ -161,7 +161,7 @@ def test_a_description_that_is_damaged_is_told(tmp_path: Path) -> None:
 def test_no_place_is_told() -> None:
     for uri, message in (
         ("", "a run has a name"),
-        ("ftp://somewhere/run", "is no place"),
+        ("ftp://somewhere/run", "is not a location"),
         ("/nowhere/at/all", "there is no run"),
     ):
         with pytest.raises(InputError, match=message):
@@ -178,6 +178,6 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
 def test_a_run_of_the_first_schema_version_can_be_read() -> None:
     """`examples/tiny` was written with schema_version 1 and stays as it is."""
     dataset = Dataset(str(ROOT / "examples" / "tiny"))
-    assert dataset.description.schema_version == 1
+    assert dataset.manifest.schema_version == 1
     assert list(verify(dataset)) == []
     assert dataset.positions == len(dataset.to_pandas())

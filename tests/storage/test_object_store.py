@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from selfplay.errors import InputError
-from selfplay.storage.dataset import Dataset, name_of, write
+from selfplay.storage.dataset import Dataset, shard_path, write_shard
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
-from selfplay.storage.verify import set_aside, verify
+from selfplay.storage.verify import quarantine_shards, verify
 from tests.object_store import Store
 from tests.storage.made import SPEC, make_run, shard_of
 
@@ -36,7 +36,7 @@ def test_a_run_goes_on_where_it_was(store: Store) -> None:
     dataset = make_run(store.uri, shards=range(2))
     assert (dataset.missing(), dataset.shards()) == ([2, 3], [0, 1])
     for shard in dataset.missing():
-        write(dataset.place, dataset.description, shard, shard_of(SPEC, shard))
+        write_shard(dataset.place, dataset.manifest, shard, shard_of(SPEC, shard))
     assert Dataset(store.uri).missing() == []
 
 
@@ -46,10 +46,10 @@ def test_an_upload_that_fails_leaves_nothing(store: Store) -> None:
         "hang up" if verb == "PUT" and "part-00001" in path else None
     )
     with pytest.raises(OSError, match=store.uri):
-        write(dataset.place, dataset.description, 1, shard_of(SPEC, 1))
+        write_shard(dataset.place, dataset.manifest, 1, shard_of(SPEC, 1))
     store.fail = lambda verb, path, number: None
     again = Dataset(store.uri)
-    assert (again.shards(), again.strays()) == ([0], [])
+    assert (again.shards(), again.unexpected_files()) == ([0], [])
 
 
 def test_a_server_that_is_busy_now_and_then_is_asked_again(store: Store) -> None:
@@ -78,10 +78,10 @@ def test_what_people_get_wrong_is_told_in_a_line(store: Store, fault: str, messa
 
 def test_bad_shards_are_set_aside_there_too(store: Store) -> None:
     dataset = make_run(store.uri, shards=range(2))
-    dataset.place.write(name_of(1), b"PAR1 no more")
+    dataset.place.write(shard_path(1), b"PAR1 no more")
     problems = [p for p in verify(Dataset(store.uri)) if "missing" not in p.what]
     assert [p.shard for p in problems] == [1]
-    assert set_aside(Dataset(store.uri), problems) == ["quarantine/part-00001.parquet"]
+    assert quarantine_shards(Dataset(store.uri), problems) == ["quarantine/part-00001.parquet"]
     assert Dataset(store.uri).missing() == [1, 2, 3]
 
 

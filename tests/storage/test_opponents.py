@@ -11,9 +11,10 @@ import pytest
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
 from selfplay.storage.merge import merge
+from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import Rows
 from selfplay.storage.statistics import statistics
-from selfplay.storage.verify import faults, verify
+from selfplay.storage.verify import verify
 from selfplay.workers.executors.local import LocalExecutor
 from selfplay.workers.generation.games import GameMaker
 from selfplay.workers.generation.generate import generate
@@ -98,10 +99,10 @@ class _Remembered:
     """The openings of a run."""
 
     def __init__(self, dataset: Dataset) -> None:
-        from selfplay.storage.openings import openings_of
+        from selfplay.storage.openings import load_openings
 
         assert dataset.spec is not None
-        self._openings = openings_of(dataset.place, dataset.spec)
+        self._openings = load_openings(dataset.place, dataset.spec)
 
     def opening(self, seed: int, game: int):  # type: ignore[no-untyped-def]
         return self._openings.opening(seed, game)

@@ -11,7 +11,7 @@ from tests.storage.made import SPEC, shard_of
 
 def test_rows_survive_a_table() -> None:
     rows = shard_of(SPEC, 0)
-    table = rows.to_table(SPEC.geometry)
+    table = rows.to_table(SPEC.parsed_board)
     assert table.schema == schema(Board())
     again = Rows.from_table(table)
     assert again.fingerprint() == rows.fingerprint()
@@ -25,7 +25,7 @@ def test_rows_survive_a_table() -> None:
 
 
 def test_what_is_unknown_is_null() -> None:
-    table = shard_of(SPEC, 0).to_table(SPEC.geometry)
+    table = shard_of(SPEC, 0).to_table(SPEC.parsed_board)
     for row in table.to_pylist():
         legal = [row["board"][column] == 0 for column in range(7)]
         for column in range(7):

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from selfplay.errors import InputError
-from selfplay.storage.spec import Spec, read_options
+from selfplay.options import read_options
+from selfplay.storage.spec import Spec
 
 
 def test_a_spec_says_all_that_decides_and_nothing_else() -> None:
@@ -18,7 +19,7 @@ def test_a_spec_says_all_that_decides_and_nothing_else() -> None:
         Spec(teacher="mcts:500,memory=100", explorer="mcts:500"),
         Spec(teacher="mcts:500,memory=100", explorer="mcts:500"),
         Spec(teacher="mcts:500", board=" 7X6 "),
-        Spec.stored({"teacher": spec.teacher, "games": 3}),
+        Spec.from_record({"teacher": spec.teacher, "games": 3}),
     ]
     assert {one.hash for one in same} == {spec.hash}
     others = [
@@ -43,7 +44,9 @@ def test_what_stands_in_a_file_decides_not_where_it_is(tmp_path: Path) -> None:
     a, b, c = (Spec(opening=f"file:{tmp_path / name}").resolved() for name in "abc")
     assert a.hash == b.hash != c.hash
     (tmp_path / "a").unlink()
-    assert Spec.stored({"opening": a.opening, "opening_digest": a.opening_digest}).hash == a.hash
+    assert (
+        Spec.from_record({"opening": a.opening, "opening_digest": a.opening_digest}).hash == a.hash
+    )
 
 
 def test_the_clock_is_admitted() -> None:
@@ -56,7 +59,10 @@ def test_the_clock_is_admitted() -> None:
 def test_a_spec_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('teacher = "mcts:100"\ngames = 12\nnoise = 0\n')
-    assert Spec.of(read_options(path)) == Spec(teacher="mcts:100", games=12).resolved()
+    assert (
+        Spec.from_options(read_options(path, Spec, "a spec"))
+        == Spec(teacher="mcts:100", games=12).resolved()
+    )
     for text, message in (
         ("games = ", "cannot read a spec"),
         ("gmaes = 1", "no key 'gmaes'; did you mean 'games'"),
@@ -67,9 +73,9 @@ def test_a_spec_from_a_file(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=message):
-            read_options(path)
+            read_options(path, Spec, "a spec")
     with pytest.raises(InputError, match="cannot read a spec"):
-        read_options(tmp_path / "nowhere.toml")
+        read_options(tmp_path / "nowhere.toml", Spec, "a spec")
 
 
 @pytest.mark.parametrize(
@@ -83,9 +89,12 @@ def test_a_spec_from_a_file(tmp_path: Path) -> None:
         ({"explorer": "mtcs"}, "did you mean 'mcts'"),
         ({"mode": "game"}, "mode is games or positions"),
         ({"temperature": 1.0}, "go together"),
-        ({"temperature": 1.0, "temperature_plies": 4, "explorer": "greedy"}, "only an mcts"),
+        (
+            {"temperature": 1.0, "temperature_plies": 4, "explorer": "greedy"},
+            "needs an mcts",
+        ),
         ({"opening": "0-50"}, "leaves no game"),
-        ({"opponent": "random", "mode": "positions"}, "has no part in mode=positions"),
+        ({"opponent": "random", "mode": "positions"}, "mode=positions plays no games"),
         ({"teacher": "tree:s3://KEY:hunter2@b/x"}, "holds a key"),
         ({"opening": "\x1b[2J"}, "has control characters"),
         ({"board": "3x3"}, "4 to 16"),

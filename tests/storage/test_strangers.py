@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from selfplay.errors import InputError, printable, quoted
-from selfplay.storage.dataset import Dataset, name_of
+from selfplay.storage.dataset import Dataset, shard_path
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
 from selfplay.storage.verify import verify
@@ -171,7 +171,7 @@ def test_what_files_say_does_not_steer_a_terminal(tmp_path: Path) -> None:
     assert printable("a\x1b]0;x\x07\x9b2J‮b") == "a\\x1b]0;x\\x07\\x9b2J\\u202eb"
     dataset = make_run(tmp_path, shards=range(1))
     (tmp_path / "shards" / "\x1b]0;owned\x07").touch()
-    path = tmp_path / name_of(0)
+    path = tmp_path / shard_path(0)
     table = pq.read_table(path)
     metadata = {**table.schema.metadata, b"selfplay.board": b"\x1b]0;owned\x07"}
     pq.write_table(table.replace_schema_metadata(metadata), path)
@@ -191,10 +191,10 @@ def test_hidden_files_of_other_programs_are_nobodys_business(tmp_path: Path) -> 
 def forged(tmp_path: Path, change: Any) -> Path:
     """A shard with a right checksum and footer, and nonsense in it."""
     dataset = make_run(tmp_path, shards=range(1))
-    path = tmp_path / name_of(0)
+    path = tmp_path / shard_path(0)
     table = pq.read_table(path)
     pq.write_table(change(table), path)
-    assert dataset.description == Manifest.read(dataset.place)
+    assert dataset.manifest == Manifest.read(dataset.place)
     return path
 
 
@@ -205,12 +205,12 @@ def test_a_column_that_is_missing_is_told_by_file(tmp_path: Path, column: str) -
         done = run("dataset", words[0], str(tmp_path), *words[1:])
         assert "part-00000.parquet" in done.stdout + done.stderr
         assert "its columns are not those of a run" in done.stdout + done.stderr
-        assert "fault of the program" not in done.stderr
+        assert "this is a bug" not in done.stderr
 
 
 def test_a_flipped_bit_is_told_by_file_whoever_reads(tmp_path: Path) -> None:
     make_run(tmp_path / "run", shards=range(1))
-    path = tmp_path / "run" / name_of(0)
+    path = tmp_path / "run" / shard_path(0)
     data = bytearray(path.read_bytes())
     data[1000] ^= 4
     path.write_bytes(data)
@@ -241,7 +241,7 @@ def test_a_shard_that_claims_too_much_is_not_unpacked(tmp_path: Path) -> None:
 
 def test_nobody_is_told_to_generate_what_was_imported(tmp_path: Path) -> None:
     assert run("dataset", "import", str(ROOT / "examples/tiny.csv"), "run", cwd=tmp_path).stdout
-    (tmp_path / "run" / name_of(0)).unlink()
+    (tmp_path / "run" / shard_path(0)).unlink()
     told = run("status", "run", cwd=tmp_path).stdout
     assert "has to be imported, merged or recorded again" in told
     assert "selfplay generate" not in told

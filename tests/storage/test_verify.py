@@ -11,12 +11,13 @@ import pytest
 from selfplay.game.board import Board
 from selfplay.game.openings import RandomPlies
 from selfplay.game.position import Position
-from selfplay.storage.dataset import Dataset, name_of, write
+from selfplay.storage.dataset import Dataset, shard_path, write_shard
 from selfplay.storage.location import Location
+from selfplay.storage.row_checks import _has_line, faults
 from selfplay.storage.rows import NO_MOVE, Rows
 from selfplay.storage.shard import decode
 from selfplay.storage.spec import Spec
-from selfplay.storage.verify import _has_line, faults, verify
+from selfplay.storage.verify import verify
 from tests.storage.made import SPEC, games_of, make_run, shard_of
 
 
@@ -70,22 +71,22 @@ CHANGES: dict[str, Callable[[Rows], object]] = {
     "the ply is not": lambda r: r.ply.__setitem__(middle(r), 41),
     "was over before": lambda r: set_board(r, middle(r), Position.parse("1212121")),
     "teacher's move is not legal": lambda r: r.move.__setitem__(middle(r), 7),
-    "visits of a move": lambda r: r.visits.__setitem__((middle(r), 0), -1),
-    "a value of a move": lambda r: r.value.__setitem__((middle(r), 0), 1.5),
+    "visits of an illegal move": lambda r: r.visits.__setitem__((middle(r), 0), -1),
+    "a value of an illegal move": lambda r: r.value.__setitem__((middle(r), 0), 1.5),
     "a proven result": lambda r: r.proven.__setitem__((middle(r), 0), 2),
-    "not what is proven": lambda r: (
+    "differs from the proven": lambda r: (
         r.value.__setitem__((middle(r), r.move[middle(r)]), 0.5),
         r.proven.__setitem__((middle(r), r.move[middle(r)]), 1),
     ),
-    "was played is not legal": lambda r: r.played.__setitem__(middle(r), 100),
+    "the played move is not legal": lambda r: r.played.__setitem__(middle(r), 100),
     "does not lead to the next": swap_stones,
     "lead to the next": lambda r: r.played.__setitem__(middle(r), NO_MOVE),
     "not in order": lambda r: r.game.__setitem__(0, r.game[-1]),
     "stops before its end": lambda r: r.played.__setitem__(
         end(r), next(c for c in range(7) if c != r.played[end(r)] and r.board[end(r), c] == 0)
     ),
-    "not how the game ended": lambda r: r.outcome.__imul__(-1),
-    "changes in the course": lambda r: r.outcome.__setitem__(middle(r), -r.outcome[middle(r)]),
+    "not the result of the game": lambda r: r.outcome.__imul__(-1),
+    "changes during": lambda r: r.outcome.__setitem__(middle(r), -r.outcome[middle(r)]),
     "it is missing": lambda r: r.game.__setitem__(r.game == r.game[0], r.game[-1]),
     "another shard": lambda r: r.game.__setitem__(r.game == r.game[-1], 77),
 }
@@ -121,7 +122,7 @@ def test_files_that_are_not_right_are_named(tmp_path: Path) -> None:
     (shards / "part-00000.parquet").write_bytes(b"")
     data = (shards / "part-00001.parquet").read_bytes()
     (shards / "part-00001.parquet").write_bytes(data[: len(data) // 2])
-    (shards / "part-00002.parquet").write_bytes(other.place.read(name_of(2)))
+    (shards / "part-00002.parquet").write_bytes(other.place.read(shard_path(2)))
     (shards / "part-00003.parquet").rename(shards / "part-00009.parquet")
     found = problems(dataset)
     assert [text.split(": ")[0] for text in found] == [
@@ -139,9 +140,9 @@ def test_every_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> Non
     spec = Spec(games=2, shard_games=2, teacher="mcts:100", opening="12", seed=5)
     dataset = make_run(tmp_path, spec)
     place = Location(str(tmp_path))
-    data = place.read(name_of(0))
+    data = place.read(shard_path(0))
     fingerprint = decode(data, Board())[1].fingerprint()
-    path = tmp_path / name_of(0)
+    path = tmp_path / shard_path(0)
     random = np.random.default_rng(1)
     harmless = 0
     for at, flip in zip(
@@ -160,7 +161,7 @@ def test_an_extended_run_has_its_last_shard_to_do_again(tmp_path: Path) -> None:
     spec = Spec(games=12, shard_games=5, teacher="mcts:50", opening="8")
     dataset = make_run(tmp_path, spec)
     assert dataset.missing() == []
-    dataset.description.with_games(20).write(dataset.place)
+    dataset.manifest.with_games(20).write(dataset.place)
     longer = Dataset(dataset.place)
     assert longer.missing() == [2, 3]
     assert [text.split(": ")[1] for text in problems(longer)] == [
@@ -169,6 +170,6 @@ def test_an_extended_run_has_its_last_shard_to_do_again(tmp_path: Path) -> None:
     ]
     assert longer.spec is not None
     for shard in longer.missing():
-        write(longer.place, longer.description, shard, shard_of(longer.spec, shard))
+        write_shard(longer.place, longer.manifest, shard, shard_of(longer.spec, shard))
     at_once = make_run(tmp_path / "at-once", longer.spec)
     assert Dataset(tmp_path.as_posix()).fingerprint == at_once.fingerprint

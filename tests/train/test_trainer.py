@@ -14,7 +14,7 @@ from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.solver.solver import Solver
-from selfplay.storage.dataset import Dataset, name_of
+from selfplay.storage.dataset import Dataset, shard_path
 from selfplay.storage.rows import Rows
 from selfplay.storage.shard import encode
 from selfplay.storage.spec import Spec
@@ -272,8 +272,8 @@ def forged(folder: Path, change: Callable[[Rows], None]) -> Dataset:
     dataset = make_run(folder, shards=range(1))
     rows = dataset.read(0)[np.arange(dataset.footers[0].rows)]
     change(rows)
-    data = encode(rows, dataset.board, dataset.description.identity, 0, range(5))
-    dataset.place.write(name_of(0), data)
+    data = encode(rows, dataset.board, dataset.manifest.identity, 0, range(5))
+    dataset.place.write(shard_path(0), data)
     return Dataset(dataset.place)
 
 

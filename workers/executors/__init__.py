@@ -1,1 +1,1 @@
-"""Who does the work: this process, or Ray actors on one machine or many."""
+"""Executors: they run a job in this process, or on Ray actors on one machine or many."""

@@ -1,8 +1,8 @@
-"""The seam between what is to be done and who does it.
+"""The interface between jobs and executors.
 
-A job is a list of items, such as the shards of a run, and a way to do one of them. It says nothing
-of processes or machines; an executor (`local`, `ray`) does, and knows nothing of games. What a job
-makes it puts in its place by itself; what comes back is a small receipt.
+A job is a list of items, such as the shards of a run, and a function that does one. It knows
+nothing of processes and machines; an executor (`local`, `ray`) knows nothing of games. A job stores
+its own results; only small receipts come back.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from typing import Any, Protocol
 
 from selfplay.errors import InputError
 
-Do = Callable[[int], Any]
-"""Does one item, and gives its receipt. To do it twice has to give the same."""
+DoItem = Callable[[int], Any]  # does one item and returns its receipt; idempotent
 
 
 class Job(Protocol):
-    """What is to be done. It travels to the workers once, so it is small and can be pickled."""
+    """It is pickled and sent to every worker, so it is small."""
 
-    def prepare(self) -> Do:
-        """Get ready where the work is done: open, build, compile. Once for each worker."""
+    def prepare(self) -> DoItem:
+        """Open, build and compile what the items need, once in each worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """An item is done."""
+    """A finished item."""
 
     item: int
     receipt: Any
@@ -36,58 +35,55 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An item cannot be done."""
+    """An item that raised an exception."""
 
     item: int
     reason: str
     traceback: str = ""
     is_common: bool = False
-    """Whether others will fail for the same reason: a full disk, a wrong key."""
+    """Whether other items will fail for the same reason, such as a full disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
-    """How the workers are. Executors tell it every now and then."""
+    """The state of the workers, sent every now and then."""
 
-    ready: int
-    """Workers that can be given something."""
-    lost: int = 0
-    """Workers that died, or whose machine did."""
-    retries: int = 0
-    """Items handed out again because their worker was lost."""
-    trouble: str = ""
-    """Why the last worker was lost."""
+    ready: int  # workers that can take items
+    lost: int = 0  # workers that died, or whose machine did
+    retries: int = 0  # items repeated because their worker was lost
+    trouble: str = ""  # why the last worker was lost
 
 
 Event = Done | Failed | WorkerStatus
 
 
 class Executor(Protocol):
-    """Who does the work."""
+    """Runs jobs."""
 
     def start(self) -> AbstractContextManager[None]:
-        """Have what is needed ready, and put it away at the end."""
+        """Start what the workers need, and stop it on exit."""
 
     def run(self, job: Job, items: Sequence[int], stop: Callable[[], bool]) -> Iterator[Event]:
-        """Do all items, in any order, and tell what happens. Once `stop()` is true no item is
-        begun any more, and those that were are finished."""
+        """Do all items, in any order. Once `stop()` is true, started items are finished and no
+        others are started."""
 
 
 class JobError(Exception):
-    """Nothing can be done at all; the message says why."""
+    """The job cannot run at all; the message says why."""
 
 
-def attempt(do: Do, item: int) -> Done | Failed:
-    """Do one item, whatever comes of it."""
+def attempt(do: DoItem, item: int) -> Done | Failed:
+    """Do one item; exceptions become a `Failed`."""
     try:
         return Done(item, do(item))
     except (InputError, OSError) as error:
-        return Failed(item, _in_words(error), traceback.format_exc(), is_common=True)
+        return Failed(item, message_of(error), traceback.format_exc(), is_common=True)
     except Exception as error:
         return Failed(item, f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
-def _in_words(error: Exception) -> str:
+def message_of(error: Exception) -> str:
+    """What an exception says, without Python's errno and quotes."""
     if isinstance(error, OSError) and error.strerror:
         where = f" ({error.filename})" if error.filename else ""
         return f"{error.strerror}{where}"

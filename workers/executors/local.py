@@ -1,4 +1,4 @@
-"""The executor for tests and debuggers: everything in this process, one item after another."""
+"""Run a job in this process, one item after another: for tests and debuggers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from selfplay.workers.executors.interface import Event, Job, WorkerStatus, attem
 
 
 class LocalExecutor:
-    """Does the work itself."""
+    """Runs a job in this process."""
 
     def start(self) -> AbstractContextManager[None]:
         return nullcontext()

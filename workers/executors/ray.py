@@ -1,8 +1,8 @@
-"""The executor for all cores of a machine, or of many: Ray actors, and a small loop over them.
+"""Run a job on all cores of a machine or a cluster: one Ray actor per core.
 
-A worker may be lost at any time: killed, out of memory, on a machine that is taken away. Then
-another is asked for and the item is handed out again. What goes wrong inside a job is told, and
-not tried again: it would go wrong again.
+A worker may be lost at any time: killed, out of memory, its machine gone. Another actor replaces
+it, and its item is retried. An exception inside a job is reported without a retry: the same item
+would raise it again.
 """
 
 from __future__ import annotations
@@ -40,37 +40,34 @@ from selfplay.workers.executors.interface import (
     attempt,
 )
 
-HANDED_OUT_AGAIN = 3
-"""How often an item is given to another worker after one was lost over it."""
+MAX_RETRIES = 3  # per item, after losing the worker that did it
 
-_BEAT = 0.5
-"""Seconds between two looks at whether to stop."""
+_POLL_SECONDS = 0.5
+_OBJECT_STORE = 80_000_000  # the minimum: rows do not pass through it
 
-_OBJECT_STORE = 80_000_000  # rows do not pass through it: as small as it can be
-
+# An item that takes this many times the median, and this long, is started on an idle worker too.
 _STRAGGLER = 3.0
-"""Times the usual time of an item, after which an idle worker may do it as well."""
 _STRAGGLER_SECONDS = 5.0
 
 
 class Worker:
-    """What runs in an actor."""
+    """The actor."""
 
     def __init__(self, job: Job, folder: str) -> None:
         self._job = job
-        with suppress(OSError):  # on another machine there need be no such folder
-            os.chdir(folder)  # where relative paths are meant
+        with suppress(OSError):  # the folder may not exist on another machine
+            os.chdir(folder)  # for relative paths
 
     def prepare(self) -> str | None:
-        """Get ready; what is in the way, if anything is."""
+        """Prepare the job; the message of an InputError, if one is raised."""
         try:
             self._do = self._job.prepare()
         except InputError as error:
             return str(error)
         return None
 
-    def wake(self) -> None:
-        """Answer, if it still lives."""
+    def ping(self) -> None:
+        """Show that the worker is alive."""
 
     def do(self, item: int) -> Done | Failed:
         return attempt(self._do, item)
@@ -78,57 +75,54 @@ class Worker:
 
 @dataclass(eq=False, slots=True)
 class WorkerHandle:
-    """A worker as the driver sees it."""
+    """The driver's record of a worker."""
 
     actor: Any
-    item: int | None = None
-    """What it is doing; None while it gets ready."""
+    item: int | None = None  # None while it prepares
     since: float = field(default_factory=time.monotonic)
 
 
 class RayExecutor:
-    """Does the work with Ray, on this machine or on the cluster at an address."""
+    """Runs jobs with Ray, on this machine or on the cluster at an address."""
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        """`workers`: how many; all that the cluster has room for, if not given."""
+        """`workers` defaults to the number of cores."""
         self.workers = workers
         self.address = address
 
     @contextmanager
     def start(self) -> Iterator[None]:
-        # Ray tells people on stdout what happens to workers. Stdout is for results, and what
-        # happens is told in the progress.
-        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        # Ray prints messages about workers to stdout, which is for results; progress reports them.
+        with open(os.devnull, "w") as devnull, redirect_stdout(devnull):
             try:
                 if self.address is None:
                     with _interrupts_after():
-                        _begin(self.workers)
+                        _start_local(self.workers)
                 else:
                     with _interrupts_at_once():
-                        _join(self.address)
+                        _connect(self.address)
                 yield
             finally:
                 with _interrupts_after():
                     ray.shutdown()
 
     def run(self, job: Job, items: Sequence[int], stop: Callable[[], bool]) -> Iterator[Event]:
-        workers = self.workers or _room()
+        workers = self.workers or _cluster_cores()
         loop = _Loop(job, items, min(workers, len(items)))
         try:
             yield from loop.run(stop)
         finally:
-            loop.dismiss()
+            loop.kill_workers()
 
 
 class _Loop:
-    """Workers, what each is doing, and what is still to be done."""
+    """The scheduler: workers, their items, and the queue."""
 
     def __init__(self, job: Job, items: Sequence[int], workers: int) -> None:
         self._job = ray.put(job)
         self._queue = deque(items)
         self._open = set(items)
-        self._busy: dict[Any, WorkerHandle] = {}
-        """By the promise of an answer."""
+        self._busy: dict[Any, WorkerHandle] = {}  # by the future of its answer
         self._idle: list[WorkerHandle] = []
         self._losses: Counter[int] = Counter()
         self._times: deque[float] = deque(maxlen=100)
@@ -150,20 +144,20 @@ class _Loop:
                 if not self._open:
                     return
             self._hand_out()
-            answered, _ = ray.wait(list(self._busy), num_returns=1, timeout=_BEAT)
-            if answered:  # and whoever else has by now
+            answered, _ = ray.wait(list(self._busy), num_returns=1, timeout=_POLL_SECONDS)
+            if answered:  # take all answers that are ready
                 answered, _ = ray.wait(list(self._busy), num_returns=len(self._busy), timeout=0)
-            for promise in answered:
-                event = self._receive(promise)
+            for future in answered:
+                event = self._receive(future)
                 if event is not None:
                     yield event
-            yield self._crew()
+            yield self._status()
 
-    def dismiss(self) -> None:
+    def kill_workers(self) -> None:
         for handle in [*self._busy.values(), *self._idle]:
             ray.kill(handle.actor)
 
-    def _crew(self) -> WorkerStatus:
+    def _status(self) -> WorkerStatus:
         ready = len(self._idle) + sum(handle.item is not None for handle in self._busy.values())
         return WorkerStatus(ready, self._lost, self._retries, self._trouble)
 
@@ -171,8 +165,8 @@ class _Loop:
         return {handle.item for handle in self._busy.values() if handle.item is not None}
 
     def _spawn(self) -> None:
-        # It is given something only when it has answered: on a cluster that has shrunk it may
-        # wait for a place for ever.
+        # It gets an item only after it has answered: on a shrunken cluster an actor may wait
+        # for a core for ever.
         handle = WorkerHandle(_actor().remote(self._job, os.getcwd()))
         self._busy[handle.actor.prepare.remote()] = handle
 
@@ -188,8 +182,7 @@ class _Loop:
                 self._assign(self._idle.pop(), item)
 
     def _stragglers(self) -> list[int]:
-        """What takes much longer than usual and one worker alone is doing: its machine may be
-        slow, or cut off, which is noticed late."""
+        """Overdue items on a single worker, whose machine may be slow or cut off."""
         if not self._times:
             return []
         limit = time.monotonic() - max(_STRAGGLER * median(self._times), _STRAGGLER_SECONDS)
@@ -201,13 +194,13 @@ class _Loop:
             if handle.item is not None and handle.since < limit and copies[handle.item] == 1
         ]
 
-    def _receive(self, promise: Any) -> Event | None:
-        """Take an answer, or note that a worker is lost."""
-        handle = self._busy.pop(promise)
+    def _receive(self, future: Any) -> Event | None:
+        """Process a worker's answer, or its loss."""
+        handle = self._busy.pop(future)
         try:
-            answer = ray.get(promise)
+            answer = ray.get(future)
         except RayTaskError as error:
-            # What an item does wrong comes as an answer; this is what a worker cannot do at all.
+            # An item's exceptions come as answers; this one is from preparing the job.
             cause = error.cause
             raise JobError(f"a worker cannot work: {type(cause).__name__}: {cause}") from error
         except RayError as error:
@@ -230,11 +223,11 @@ class _Loop:
 
     def _lose(self, handle: WorkerHandle, error: RayError) -> Event | None:
         self._lost += 1
-        self._trouble = _last_words(error)
+        self._trouble = _cause_of_loss(error)
         ray.kill(handle.actor)  # it may only be out of reach
-        # Whoever waits may be lost as well: each answers before it is given anything.
+        # Idle workers may be lost as well: each has to answer before it gets an item.
         for idle in self._idle:
-            self._busy[idle.actor.wake.remote()] = idle
+            self._busy[idle.actor.ping.remote()] = idle
         self._idle.clear()
         if handle.item is None:
             self._never_ready += 1
@@ -245,8 +238,8 @@ class _Loop:
         if item is None or item not in self._open or item in self._running():
             return None
         self._losses[item] += 1
-        if self._losses[item] > HANDED_OUT_AGAIN:
-            reason = f"its worker was lost {self._losses[item]} times; lastly: {self._trouble}"
+        if self._losses[item] > MAX_RETRIES:
+            reason = f"its worker was lost {self._losses[item]} times; last: {self._trouble}"
             return self._close(item, Failed(item, reason))
         self._retries += 1
         self._queue.appendleft(item)
@@ -262,47 +255,47 @@ def _first_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _last_words(error: RayError) -> str:
-    """What a worker died of: its own words where it left any, else what Ray makes of it."""
+def _cause_of_loss(error: RayError) -> str:
+    """Why a worker was lost: its traceback or last line on stderr, else Ray's explanation."""
     text = _COLOURS.sub("", str(error))
     if "Traceback" in text:
         return text.strip().splitlines()[-1].strip()
     detail = re.search(r"Worker exit detail: (.*?)(?:Some common causes|There are|$)", text, re.S)
     reason = detail[1].strip() if detail else _first_line(error)
-    said = _said_last(re.search(r"pid[:=] ?([0-9]+)", text))
-    return f"{reason} It said last: {quoted(said, 300)}" if said else reason
+    line = _last_stderr_line(re.search(r"pid[:=] ?([0-9]+)", text))
+    return f"{reason} Its last line on stderr: {quoted(line, 300)}" if line else reason
 
 
-def _said_last(process: re.Match[str] | None) -> str:
-    """The last line that a worker wrote, if it was on this machine."""
+def _last_stderr_line(process: re.Match[str] | None) -> str:
+    """The last line on a worker's stderr, or a fatal Python error; "" on another machine."""
     node = ray._private.worker._global_node
     if process is None or node is None:
         return ""
     lines: list[str] = []
     for path in Path(node.get_logs_dir_path()).glob(f"worker-*-{process[1]}.err"):
-        lines += path.read_text(errors="replace")[-_MOST_SAID:].splitlines()
-    said = [line.strip() for line in lines if line.strip() and not line.startswith(_NOT_SAID)]
-    fatal = [line for line in said if line.startswith("Fatal Python error")]
-    return (fatal or said or [""])[-1]
+        lines += path.read_text(errors="replace")[-_LOG_TAIL:].splitlines()
+    lines = [line.strip() for line in lines if line.strip() and not line.startswith(_LOG_NOISE)]
+    fatal = [line for line in lines if line.startswith("Fatal Python error")]
+    return (fatal or lines or [""])[-1]
 
 
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
-_MOST_SAID = 20_000
-_NOT_SAID = (":job_id:", ":actor_name:", ":task_name:", "Extension modules:")
+_LOG_TAIL = 20_000
+_LOG_NOISE = (":job_id:", ":actor_name:", ":task_name:", "Extension modules:")
 
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
-def _begin(workers: int | None) -> None:
-    """Start Ray on this machine, for it alone."""
+def _start_local(workers: int | None) -> None:
+    """Start Ray on this machine, on the loopback address only."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Nobody else needs its ports. Of the address of this machine itself Ray makes one that others
-    # can reach, unless it takes itself for a Ray that knows no clusters.
+    # Ray replaces the loopback address by a public one, unless it believes that clusters are not
+    # supported.
     knows_clusters = ray_constants.ENABLE_RAY_CLUSTER
     ray_constants.ENABLE_RAY_CLUSTER = False
     try:
-        with _nowhere():
-            # "local": without it Ray would join whatever runs on this machine.
+        with _empty_folder():
+            # "local": otherwise Ray would join any instance that runs on this machine.
             ray.init(
                 address="local",
                 num_cpus=workers,
@@ -315,31 +308,29 @@ def _begin(workers: int | None) -> None:
         ray_constants.ENABLE_RAY_CLUSTER = knows_clusters
 
 
-def _join(address: str) -> None:
-    """Join a Ray that runs."""
+def _connect(address: str) -> None:
+    """Join a running cluster."""
     if address != "auto":
-        _refuse_if_silent(address)
+        _check_reachable(address)
     try:
-        with _nowhere():
+        with _empty_folder():
             ray.init(address=address, **_QUIET)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise InputError(
-            f"there is no joining a cluster at {address}: {_first_line(error)}"
-        ) from None
+        raise InputError(f"cannot join a cluster at {address}: {_first_line(error)}") from None
 
 
 @contextmanager
-def _nowhere() -> Iterator[None]:
-    """In a folder without files. Ray has its workers import from the folder where it was started
-    before anywhere else: a `train.py` there would be taken for this program's."""
+def _empty_folder() -> Iterator[None]:
+    """Run in an empty folder. Ray's workers import from the folder where Ray was started first: a
+    user's `train.py` or `ray.py` there would shadow a package."""
     folder = tempfile.mkdtemp(prefix="selfplay-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # Ray's processes stay in it
     with chdir(folder):
         yield
 
 
-def _refuse_if_silent(address: str) -> None:
-    """Ray would try for half a minute."""
+def _check_reachable(address: str) -> None:
+    """Fail at once where Ray would retry for half a minute."""
     host, colon, port = address.rpartition(":")
     if not (host and colon and port.isdigit() and 0 < int(port) < 65536) or "/" in host:
         raise InputError(f"an address is auto or HOST:PORT, such as 10.0.0.1:6379, not {address!r}")
@@ -347,18 +338,16 @@ def _refuse_if_silent(address: str) -> None:
         socket.create_connection((host, int(port)), 2).close()
     except OSError as error:
         raise InputError(
-            f"nobody answers at {address} ({error.strerror or error}); on the head node, "
-            "`ray start --head` says the address"
+            f"nobody answers at {address} ({error.strerror or error}): use the address that "
+            "`ray start --head` prints on the head node"
         ) from None
 
 
-def _room() -> int:
-    room = int(ray.cluster_resources().get("CPU", 0))
-    if not room:
-        raise InputError(
-            "the cluster has no cores yet: say how many workers it shall grow to, by --workers"
-        )
-    return room
+def _cluster_cores() -> int:
+    cores = int(ray.cluster_resources().get("CPU", 0))
+    if not cores:
+        raise InputError("the cluster has no cores yet: give --workers, so that it can grow")
+    return cores
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""The games of a run: its plan, the games, the shards, and how far it is."""
+"""Generating a run: its plan, its games, its shards, and its status."""

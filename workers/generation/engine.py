@@ -1,7 +1,7 @@
-"""What decides the rows of a run beside its spec: the code that plays and labels its games.
+"""The engine of a run: a digest of the code that plays and labels its games.
 
-`run.json` carries a digest of that code. A run is not gone on with by another engine, unless games
-that are there, made once more, come out the same.
+`run.json` has that digest. Another engine may resume the run only if a sample of its games, played
+again, gives the same rows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from selfplay.errors import InputError
-from selfplay.registry import KINDS, PlayerSpec, kind_of
+from selfplay.registry import KINDS, kind_of
 from selfplay.storage.dataset import Dataset
-from selfplay.storage.openings import openings_of
+from selfplay.storage.openings import load_openings
 from selfplay.storage.spec import Spec
 from selfplay.workers.generation.games import GameMaker
 
@@ -35,15 +35,14 @@ MOST_GAMES_CHECKED = 20
 
 
 def engine_digest(spec: Spec) -> str:
-    """A digest of the sources that decide the rows of this spec."""
-    players = (spec.teacher, *filter(None, (spec.explorer, spec.opponent)))
-    return _digest(frozenset(PlayerSpec.parse(player).name for player in players) - _BUILT_IN)
+    """A digest of the source files that decide the rows of this spec."""
+    return _digest(frozenset(player.name for player in spec.players) - _BUILT_IN)
 
 
 @cache
-def _digest(brought_along: frozenset[str]) -> str:
+def _digest(plugins: frozenset[str]) -> str:
     files = {path for pattern in _SOURCES for path in _ROOT.glob(pattern)}
-    for name in brought_along:
+    for name in plugins:
         files.update(_sources_of(kind_of(name).build.__module__))
     digest = blake2b(digest_size=16)
     for path in sorted(files, key=lambda path: path.parts[-2:]):
@@ -53,7 +52,7 @@ def _digest(brought_along: frozenset[str]) -> str:
 
 
 def _sources_of(module: str) -> Iterable[Path]:
-    """The files of the package that a player comes from, or its one file."""
+    """The source files of a player's package, or its one module."""
     names = module.split(".")
     package = sys.modules[".".join(names[: 2 if names[0] == "selfplay" else 1])]
     if hasattr(package, "__path__"):
@@ -63,10 +62,10 @@ def _sources_of(module: str) -> Iterable[Path]:
 
 
 def refuse_another_engine(dataset: Dataset) -> None:
-    """Make some games of a run again, evenly over its shards: refuse if any is not the same."""
+    """Play a sample of a run's games again, evenly over its shards; refuse if one differs."""
     spec = dataset.spec
     assert spec is not None
-    maker = GameMaker(spec, openings_of(dataset.place, spec))
+    maker = GameMaker(spec, load_openings(dataset.place, spec))
     shards = dataset.shards()
     chosen = np.linspace(0, len(shards) - 1, min(MOST_GAMES_CHECKED, len(shards))).astype(int)
     for number, shard in enumerate(shards[index] for index in chosen):
@@ -74,6 +73,6 @@ def refuse_another_engine(dataset: Dataset) -> None:
         game = games[number % len(games)]
         if maker.rows(game).fingerprint() != rows[rows.game == game].fingerprint():
             raise InputError(
-                f"game {game:,} of {dataset.place} comes out otherwise with this engine: go on "
-                "with the version that began it, or choose a new place"
+                f"game {game:,} of {dataset.place} differs with this engine: resume it with the "
+                "version that began it, or choose a new place"
             )

@@ -1,4 +1,4 @@
-"""What a run will take, from some of its games."""
+"""Estimate the time and size of a run from a few of its games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from selfplay.game.openings import parse_openings
-from selfplay.storage.openings import openings_of
+from selfplay.storage.openings import load_openings
 from selfplay.storage.rows import Rows
 from selfplay.storage.shard import encode
 from selfplay.workers.generation.games import GameMaker
@@ -17,7 +17,7 @@ SECONDS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Measured on one core; the whole run is worked out from it."""
+    """Measurements on one core, and their extrapolation to the run."""
 
     games: int
     positions: int
@@ -42,15 +42,15 @@ class Estimate:
 
 
 def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
-    """Make games of the run for some seconds, one at least, and keep none."""
+    """Play games for some seconds, at least one, and store none."""
     spec = plan.spec
     if plan.is_new:
-        openings = parse_openings(spec.opening, spec.geometry)
+        openings = parse_openings(spec.opening, spec.parsed_board)
     else:
-        openings = openings_of(plan.place, spec)
+        openings = load_openings(plan.place, spec)
     maker = GameMaker(spec, openings)
-    described = plan.description
-    missing = (game for shard in plan.missing for game in described.games_of(shard))
+    manifest = plan.manifest
+    missing = (game for shard in plan.missing for game in manifest.games_of(shard))
     parts: list[Rows] = []
     start = time.perf_counter()
     for game in missing:
@@ -59,6 +59,6 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
             break
     taken = time.perf_counter() - start
     rows = Rows.join(parts)
-    size = len(encode(rows, spec.geometry, spec.hash, 0, range(len(parts))))
-    left = sum(len(described.games_of(shard)) for shard in plan.missing)
+    size = len(encode(rows, spec.parsed_board, spec.hash, 0, range(len(parts))))
+    left = sum(len(manifest.games_of(shard)) for shard in plan.missing)
     return Estimate(len(parts), len(rows), taken, size, left)

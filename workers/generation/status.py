@@ -1,4 +1,4 @@
-"""How far a run is, told by the run alone: from any machine, whoever works on it."""
+"""The status of a run, read from its files alone: from any machine, whoever works on it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.shard import file_name
 
-_WINDOW = 600.0
-"""The speed is that of so many seconds before the last shard."""
-_SILENCE = 60.0
-"""With nothing new for so long, and for much longer than a shard takes, nobody is at work."""
-_USUAL_GAPS = 5
+_WINDOW = 600.0  # the speed is measured over this time before the last shard
+_IDLE_SECONDS = 60.0
+"""Without a new shard for this long, and for several usual gaps, nobody is at work."""
+_IDLE_GAPS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a run is."""
+    """How much of a run is complete."""
 
     shards: int
     shards_total: int
@@ -25,12 +24,9 @@ class Status:
     games_total: int
     positions: int
     bytes: int
-    seconds_since_last: float | None
-    """None if there is no shard yet."""
-    positions_per_second: float | None
-    """None if too few shards say it."""
-    seconds_left: float | None
-    """None if nobody seems to be at work, or it is done."""
+    seconds_since_last: float | None  # None without shards
+    positions_per_second: float | None  # None with too few shards
+    seconds_left: float | None  # None if nobody seems to be at work, or the run is complete
 
     @property
     def is_complete(self) -> bool:
@@ -39,27 +35,28 @@ class Status:
 
 def status_of(dataset: Dataset, now: float | None = None) -> Status:
     """The status of a run."""
-    described = dataset.description
-    missing = set(dataset.missing())
-    there = [shard for shard in dataset.shards() if shard not in missing]
-    written = {shard: dataset.files[file_name(shard)].modified for shard in there}
+    manifest, complete = dataset.manifest, dataset.complete()
+    missing = manifest.shards - len(complete)
+    written = {shard: dataset.files[file_name(shard)].modified for shard in complete}
     since = speed = left = None
     if written:
         last = max(written.values())
         since = max(0.0, (time.time() if now is None else now) - last)
-        recent = sorted((s for s in there if written[s] >= last - _WINDOW), key=written.__getitem__)
+        recent = sorted(
+            (s for s in complete if written[s] >= last - _WINDOW), key=written.__getitem__
+        )
         span = last - written[recent[0]]
         if span > 0:
             speed = sum(dataset.footers[shard].rows for shard in recent[1:]) / span
             gap = span / (len(recent) - 1)
-            if missing and since < max(_SILENCE, _USUAL_GAPS * gap):
-                left = gap * len(missing)
+            if missing and since < max(_IDLE_SECONDS, _IDLE_GAPS * gap):
+                left = gap * missing
     return Status(
-        shards=len(there),
-        shards_total=described.shards,
-        games=sum(len(described.games_of(shard)) for shard in there),
-        games_total=described.games,
-        positions=sum(dataset.footers[shard].rows for shard in there),
+        shards=len(complete),
+        shards_total=manifest.shards,
+        games=sum(len(manifest.games_of(shard)) for shard in complete),
+        games_total=manifest.games,
+        positions=sum(dataset.footers[shard].rows for shard in complete),
         bytes=dataset.bytes,
         seconds_since_last=since,
         positions_per_second=speed,

@@ -1,1 +1,1 @@
-"""Tournaments: who meets whom, the games, scores and ratings."""
+"""Tournaments: the games, scores and ratings."""

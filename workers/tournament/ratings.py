@@ -1,9 +1,9 @@
-"""What results say of players: scores and ratings, and how far both can be from what is true.
+"""Scores and Elo ratings with 95 % confidence intervals.
 
-Ratings are those of Davidson's model. Between a first player of strength a and a second of b,
-with d = a - b + advantage, a win, a draw and a loss of the first are as likely to one another as
-e^(d/2), e^draw and e^(-d/2). Strengths, advantage and draw are those that explain all games best,
-where each is drawn a little to what it usually is: so they are finite for whoever won everything.
+Ratings are fitted to Davidson's model. Between a first player of strength a and a second of b, with
+d = a - b + advantage, the odds of win : draw : loss for the first are e^(d/2) : e^draw : e^(-d/2).
+The fit is a maximum a posteriori estimate: a weak prior on strengths, advantage and draw keeps the
+ratings of a player who won everything finite.
 """
 
 from __future__ import annotations
@@ -19,51 +19,50 @@ from selfplay.arrays import Array
 
 Interval = tuple[float, float]
 
-ELO = 400 / log(10)
-"""Points for a unit of the model: 400 points are odds of 10 to 1."""
+ELO = 400 / log(10)  # Elo points per unit of strength: 400 points are odds of 10 to 1
 
-# What is known before any game, by mean and standard deviation: hardly anything.
+# Weak priors: mean and standard deviation.
 _STRENGTH = (0.0, 600 / ELO)
 _ADVANTAGE = (0.0, 400 / ELO)
 _DRAW = (-1.5, 2.0)
 
-_Z = 1.959964
+_Z = 1.959964  # the normal quantile for 95 %
 _MOST_STEPS = 200
 
 
-def effective(kinds: Sequence[Hashable]) -> float:
-    """How many observations these are worth, when those of a kind are one and the same."""
+def effective_count(kinds: Sequence[Hashable]) -> float:
+    """The effective sample size when observations of a kind are the same one, repeated."""
     if not kinds:
         return 0.0
     return len(kinds) ** 2 / sum(count * count for count in Counter(kinds).values())
 
 
 def score_interval(scores: Sequence[float], kinds: Sequence[Hashable]) -> Interval:
-    """The interval in which the true mean of scores from 0 to 1 is, 19 times out of 20.
+    """The 95 % confidence interval of the mean of scores from 0 to 1.
 
-    Scores of the same kind count as one observation. To the observations a full and an empty
-    score are added, so that nothing is certain after a few that are all alike.
+    Scores of the same kind count as one observation. A win and a loss are added as pseudo-counts,
+    so that a few equal scores do not give an interval of width 0.
     """
     if not scores:
         return 0.0, 1.0
-    worth = effective(kinds)
-    added = len(scores) / worth
+    count = effective_count(kinds)
+    added = len(scores) / count
     total = len(scores) + 2 * added
     mean = (sum(scores) + added) / total
-    apart: dict[Hashable, float] = {}
+    deviations: dict[Hashable, float] = {}
     for score, kind in zip(scores, kinds, strict=True):
-        apart[kind] = apart.get(kind, 0.0) + score - mean
-    squares = sum(found * found for found in apart.values())
+        deviations[kind] = deviations.get(kind, 0.0) + score - mean
+    squares = sum(deviation * deviation for deviation in deviations.values())
     squares += (added * (1 - mean)) ** 2 + (added * mean) ** 2
-    error = sqrt(squares * (worth + 2) / (worth + 1)) / total
-    half = student(worth + 1) * error
+    error = sqrt(squares * (count + 2) / (count + 1)) / total
+    half = student_t(count + 1) * error
     observed = sum(scores) / len(scores)
     return max(0.0, min(observed, mean - half)), min(1.0, max(observed, mean + half))
 
 
-def student(freedom: float) -> float:
-    """How many standard errors to either side hold 95 % of Student's distribution: the
-    expansion of its quantile in 1/freedom, for two degrees and more."""
+def student_t(freedom: float) -> float:
+    """The two-sided 95 % quantile of Student's t distribution for two or more degrees of freedom,
+    by its expansion in 1/freedom."""
     z = _Z
     return (
         z
@@ -74,89 +73,84 @@ def student(freedom: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """What became of games between the same two, with the same one first."""
+class HeadToHead:
+    """Results of two players with the same one first, from its point of view."""
 
     first: int
     second: int
     wins: float
-    """Of the first player."""
     draws: float
     losses: float
 
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Ratings on the scale of Elo. Their mean is zero, and intervals are against the mean."""
+    """Elo ratings with mean zero; intervals are relative to the mean."""
 
     elo: tuple[float, ...]
     intervals: tuple[Interval, ...]
-    advantage: float
-    """What it is worth to move first."""
+    advantage: float  # Elo points for moving first
     advantage_interval: Interval
-    draw_rate: float
-    """The share of draws among equals."""
+    draw_rate: float  # between equal players
 
 
-def rate(players: int, meetings: Sequence[Meeting]) -> Ratings:
-    """The ratings that explain all games best.
-
-    The logarithm of their likelihood has one summit, which Newton's steps climb to.
-    """
+def fit_ratings(players: int, results: Sequence[HeadToHead]) -> Ratings:
+    """The most likely ratings, by Newton's method: the log posterior is concave."""
     size = players + 2
     means = np.array([*[_STRENGTH[0]] * players, _ADVANTAGE[0], _DRAW[0]])
-    weights = np.array([*[_STRENGTH[1]] * players, _ADVANTAGE[1], _DRAW[1]]) ** -2.0
-    ways = np.zeros((len(meetings), 3, size))
-    counts = np.array([(m.wins, m.draws, m.losses) for m in meetings]).reshape(-1, 3)
-    for number, meeting in enumerate(meetings):
-        ways[number, 0, [meeting.first, players]] = 0.5
-        ways[number, 0, meeting.second] = -0.5
-        ways[number, 1, players + 1] = 1.0
-        ways[number, 2] = -ways[number, 0]
+    precision = np.array([*[_STRENGTH[1]] * players, _ADVANTAGE[1], _DRAW[1]]) ** -2.0
+    design = np.zeros((len(results), 3, size))  # of the logits of win, draw and loss
+    counts = np.array([(r.wins, r.draws, r.losses) for r in results]).reshape(-1, 3)
+    for number, result in enumerate(results):
+        design[number, 0, [result.first, players]] = 0.5
+        design[number, 0, result.second] = -0.5
+        design[number, 1, players + 1] = 1.0
+        design[number, 2] = -design[number, 0]
 
-    def height(at: Array) -> float:
-        along = ways @ at
-        top = along.max(axis=1, keepdims=True, initial=-np.inf)
-        chance = along - top - np.log(np.exp(along - top).sum(axis=1, keepdims=True))
-        return float((counts * chance).sum() - (weights * (at - means) ** 2).sum() / 2)
+    def log_probabilities(x: Array) -> Array:
+        logits = design @ x
+        logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
+        return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
 
-    def slopes(at: Array) -> tuple[Array, Array]:
-        along = ways @ at
-        share = np.exp(along - along.max(axis=1, keepdims=True, initial=-np.inf))
-        share /= share.sum(axis=1, keepdims=True)
+    def log_posterior(x: Array) -> float:
+        prior = (precision * (x - means) ** 2).sum() / 2
+        return float((counts * log_probabilities(x)).sum() - prior)
+
+    def derivatives(x: Array) -> tuple[Array, Array]:
+        """The gradient and the negative Hessian of the log posterior."""
+        p = np.exp(log_probabilities(x))
         games = counts.sum(axis=1)
-        slope = np.einsum("mk,mki->i", counts - games[:, None] * share, ways)
-        middle = np.einsum("mk,mki->mi", share, ways)
-        bend = np.einsum("m,mk,mki,mkj->ij", games, share, ways, ways, optimize=True)
-        bend -= np.einsum("m,mi,mj->ij", games, middle, middle, optimize=True)
-        return slope - weights * (at - means), bend + np.diag(weights)
+        gradient = np.einsum("mk,mki->i", counts - games[:, None] * p, design)
+        mean = np.einsum("mk,mki->mi", p, design)
+        curvature = np.einsum("m,mk,mki,mkj->ij", games, p, design, design, optimize=True)
+        curvature -= np.einsum("m,mi,mj->ij", games, mean, mean, optimize=True)
+        return gradient - precision * (x - means), curvature + np.diag(precision)
 
-    at = means
+    x = means
     for _ in range(_MOST_STEPS):
-        slope, bend = slopes(at)
-        step = np.linalg.solve(bend, slope)
+        gradient, curvature = derivatives(x)
+        step = np.linalg.solve(curvature, gradient)
         if np.abs(step).max() < 1e-10:
             break
-        here = height(at)
-        while height(at + step) < here - 1e-9 and np.abs(step).max() > 1e-12:
+        before = log_posterior(x)
+        while log_posterior(x + step) < before - 1e-9 and np.abs(step).max() > 1e-12:
             step /= 2
-        at = at + step
-    return _on_scale(players, at, np.linalg.inv(slopes(at)[1]))
+        x = x + step
+    return _to_elo(players, x, np.linalg.inv(derivatives(x)[1]))
 
 
-def _on_scale(players: int, at: Array, spread: Array) -> Ratings:
-    """Differences from the mean: of all strengths together nothing is known but the little that
-    was before."""
+def _to_elo(players: int, x: Array, covariance: Array) -> Ratings:
+    """Elo relative to the mean: only differences between strengths are determined by games."""
     centre = np.eye(players) - 1 / players
-    elo = centre @ at[:players] * ELO
-    half = _Z * ELO * np.sqrt(np.diag(centre @ spread[:players, :players] @ centre.T).clip(0))
-    advantage = float(at[players]) * ELO
-    unsure = _Z * ELO * sqrt(float(spread[players, players]))
-    draw = exp(float(at[players + 1]))
+    elo = centre @ x[:players] * ELO
+    half = _Z * ELO * np.sqrt(np.diag(centre @ covariance[:players, :players] @ centre.T).clip(0))
+    advantage = float(x[players]) * ELO
+    advantage_half = _Z * ELO * sqrt(float(covariance[players, players]))
+    draw = exp(float(x[players + 1]))
     return Ratings(
         tuple(elo.tolist()),
         tuple(zip((elo - half).tolist(), (elo + half).tolist(), strict=True)),
         advantage,
-        (advantage - unsure, advantage + unsure),
+        (advantage - advantage_half, advantage + advantage_half),
         draw / (2 + draw),
     )

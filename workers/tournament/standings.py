@@ -1,4 +1,4 @@
-"""How players stand: what the results of a tournament come to, pair by pair and for each."""
+"""The standings of a tournament: results and ratings of every player and every pair."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from selfplay.workers.tournament.ratings import (
+    HeadToHead,
     Interval,
-    Meeting,
     Ratings,
-    effective,
-    rate,
+    effective_count,
+    fit_ratings,
     score_interval,
 )
 from selfplay.workers.tournament.tournament import GameResult, Tournament
@@ -19,7 +19,7 @@ from selfplay.workers.tournament.tournament import GameResult, Tournament
 
 @dataclass(slots=True)
 class Tally:
-    """Games as somebody sees them."""
+    """Results from one side's point of view."""
 
     wins: int = 0
     draws: int = 0
@@ -47,21 +47,19 @@ class Tally:
 
 @dataclass(slots=True)
 class Pair:
-    """Two players and their games, as the first of them sees it."""
+    """Two players and their games, from the point of view of `a`."""
 
     a: str
     b: str
     a_first: Tally = field(default_factory=Tally)
     a_second: Tally = field(default_factory=Tally)
-    distinct: int = 0
-    """Games that differ in their moves."""
-    mean_length: float = 0.0
-    """Stones on the board at the end."""
+    distinct: int = 0  # games with different moves
+    mean_length: float = 0.0  # stones on the board at the end
     forfeits: int = 0
     score: float = 0.0
     interval: Interval = (0.0, 1.0)
-    worth: float = 0.0
-    """How many couples of different games say as much as these."""
+    effective_openings: float = 0.0
+    """Openings without repeated games that would be as much evidence."""
 
     @property
     def all(self) -> Tally:
@@ -74,7 +72,7 @@ class Pair:
 
 @dataclass(slots=True)
 class Standing:
-    """A player, and what became of all its games."""
+    """A player and the results of its games."""
 
     player: str
     as_first: Tally = field(default_factory=Tally)
@@ -83,8 +81,7 @@ class Standing:
     interval: Interval = (0.0, 0.0)
     seconds: float = 0.0
     decisions: int = 0
-    forfeits: Counter[str] = field(default_factory=Counter)
-    """Why it forfeited games, and how many."""
+    forfeits: Counter[str] = field(default_factory=Counter)  # forfeited games by reason
 
     @property
     def tally(self) -> Tally:
@@ -97,7 +94,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """All of them: players by their rating, and pairs that have met, in the order named."""
+    """Players by rating, and pairs with games in the order the players were given."""
 
     players: list[Standing]
     pairs: list[Pair]
@@ -106,7 +103,7 @@ class Standings:
 
 
 def standings(tournament: Tournament, results: Iterable[GameResult]) -> Standings:
-    """What these results come to, whatever the order they came in."""
+    """The standings after these results, in any order."""
     players = [Standing(player) for player in tournament.players]
     by_pair: dict[tuple[int, int], list[tuple[int, GameResult]]] = {
         pair: [] for pair in tournament.pairs
@@ -116,22 +113,22 @@ def standings(tournament: Tournament, results: Iterable[GameResult]) -> Standing
         fixture = tournament.fixture(result.game)
         sides = fixture.first, fixture.second
         by_pair[min(sides), max(sides)].append((fixture.first, result))
-        _reckon(players[fixture.first], players[fixture.second], result)
+        _add_result(players[fixture.first], players[fixture.second], result)
         count += 1
-    pairs, meetings = [], []
+    pairs, results_by_pair = [], []
     for (a, b), games in by_pair.items():
         if games:
             pair = _pair(tournament.players[a], tournament.players[b], a, games)
             pairs.append(pair)
-            meetings += _meetings(a, b, pair)
-    ratings = rate(len(players), meetings)
+            results_by_pair += _head_to_head(a, b, pair)
+    ratings = fit_ratings(len(players), results_by_pair)
     for player, elo, interval in zip(players, ratings.elo, ratings.intervals, strict=True):
         player.elo, player.interval = elo, interval
     players.sort(key=lambda player: -player.elo)
     return Standings(players, pairs, ratings, count)
 
 
-def _reckon(first: Standing, second: Standing, result: GameResult) -> None:
+def _add_result(first: Standing, second: Standing, result: GameResult) -> None:
     points = points_of_first(result)
     first.as_first.add(points)
     second.as_second.add(1 - points)
@@ -143,39 +140,39 @@ def _reckon(first: Standing, second: Standing, result: GameResult) -> None:
 
 
 def points_of_first(result: GameResult) -> float:
-    """What a game brought whoever was first."""
+    """The first player's score: 1, 0.5 or 0."""
     return 0.5 if result.winner is None else float(result.winner == 1)
 
 
 def _pair(name: str, other: str, a: int, games: list[tuple[int, GameResult]]) -> Pair:
-    """The games of two players. The unit of the score are the two from an opening: what it is
-    worth to either side goes into both."""
-    found = Pair(name, other)
+    """The results of two players. The two games from an opening count as one observation: its
+    advantage for either side cancels out."""
+    pair = Pair(name, other)
     couples: dict[int, list[tuple[float, str]]] = {}
     for first, result in games:
         points = points_of_first(result)
         if first == a:
-            found.a_first.add(points)
+            pair.a_first.add(points)
         else:
             points = 1 - points
-            found.a_second.add(points)
-        found.forfeits += result.forfeit is not None
+            pair.a_second.add(points)
+        pair.forfeits += result.forfeit is not None
         couples.setdefault(result.game // 2, []).append((points, result.moves))
     scores = [sum(points for points, _ in couple) / len(couple) for couple in couples.values()]
     kinds = [tuple(couple) for couple in couples.values()]
-    found.distinct = len({result.moves for _, result in games})
-    found.mean_length = sum(result.plies for _, result in games) / len(games)
-    found.score = found.all.points / len(games)
-    found.interval = score_interval(scores, kinds)
-    found.worth = effective(kinds)
-    return found
+    pair.distinct = len({result.moves for _, result in games})
+    pair.mean_length = sum(result.plies for _, result in games) / len(games)
+    pair.score = pair.all.points / len(games)
+    pair.interval = score_interval(scores, kinds)
+    pair.effective_openings = effective_count(kinds)
+    return pair
 
 
-def _meetings(a: int, b: int, pair: Pair) -> list[Meeting]:
-    """The games for the ratings. What was played over again says nothing new, and counts less."""
-    weight = pair.worth / (pair.games / 2)
+def _head_to_head(a: int, b: int, pair: Pair) -> list[HeadToHead]:
+    """A pair's results for the ratings. Repeated games are no new evidence and weigh less."""
+    weight = pair.effective_openings / (pair.games / 2)
     return [
-        Meeting(first, second, tally.wins * weight, tally.draws * weight, tally.losses * weight)
+        HeadToHead(first, second, tally.wins * weight, tally.draws * weight, tally.losses * weight)
         for first, second, tally in (
             (a, b, pair.a_first),
             (b, a, Tally(pair.a_second.losses, pair.a_second.draws, pair.a_second.wins)),

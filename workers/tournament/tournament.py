@@ -1,12 +1,11 @@
 """A tournament: every pair of players plays every opening twice, with sides swapped.
 
-A game follows from the seed, the two players, who is first and the number of the opening alone:
-two players play the same games whoever else takes part, and however many workers there are.
+A game depends only on the seed, the two players, who moves first, and the opening's number: not
+on the other players or the number of workers.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -20,81 +19,68 @@ from selfplay.registry import PlayerSpec
 from selfplay.seeding import derive
 from selfplay.storage.labelling import rows_of_game
 from selfplay.storage.rows import Rows
-from selfplay.workers.executors.interface import Do, Done, Executor, Failed, WorkerStatus
+from selfplay.workers.executors.interface import DoItem, Executor
+from selfplay.workers.executors.progress import JobProgress
 
 MOST_SECONDS = 1_000_000
-MOST_GAMES = 100_000
-"""Of a pair."""
+MOST_GAMES = 100_000  # per pair
 
-# So many pieces of work keep many workers evenly busy, and cost nothing to hand out.
+# Enough items to keep many workers evenly busy, few enough to hand out at no cost.
 _ITEMS = 1000
 _MOST_IN_ITEM = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """Who meets whom, and where they begin."""
+    """A game's players, opening and seed."""
 
     game: int
-    first: int
-    """The number of the player who has the first stones."""
+    first: int  # index of the player who moves first
     second: int
-    number: int
-    """Of the opening."""
+    opening: int
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """What became of a game."""
+    """The result of a game. Pairs are for the first and the second player."""
 
     game: int
-    winner: int | None
-    """1, who was first, 2, or None for a draw."""
-    plies: int
-    """Stones on the board at its end."""
-    moves: str
-    """The columns played, those of the opening included."""
-    decisions: tuple[int, int]
-    """How many moves either player chose."""
-    seconds: tuple[float, float]
-    """How long that took."""
+    winner: int | None  # 1 for the first player, 2, or None for a draw
+    plies: int  # stones on the board at the end
+    moves: str  # all columns played, including the opening
+    decisions: tuple[int, int]  # moves chosen
+    seconds: tuple[float, float]  # thinking time
     forfeit: Forfeit | None = None
-    rows: Rows | None = None
-    """The positions with what was decided on them, where they are kept."""
+    rows: Rows | None = None  # the labelled positions, if kept
 
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """What is to be played: a job, whose items are a few games each."""
+    """A job whose items are a few games each."""
 
-    players: tuple[str, ...]
-    """As they were named."""
+    players: tuple[str, ...]  # player specs as the user wrote them
     board: Board
     openings: tuple[Position, ...]
-    """Two games of each pair begin in each."""
     seed: int
     move_seconds: float | None = None
     keeps_rows: bool = False
-    _full: tuple[str, ...] = field(init=False, repr=False)
-    """What each player is."""
-    _complete: tuple[str, ...] = field(init=False, repr=False)
-    """The same, and how it is to work: what workers build it from."""
+    identities: tuple[str, ...] = field(init=False, repr=False)  # player specs with all defaults
+    _specs: tuple[PlayerSpec, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
-            raise InputError("a tournament has two players or more")
-        specs = [PlayerSpec.parse(player).resolved() for player in self.players]
+            raise InputError("a tournament needs two players or more")
+        specs = tuple(PlayerSpec.parse(player).resolved() for player in self.players)
         full = tuple(spec.full for spec in specs)
         for number, text in enumerate(full):
             if text in full[:number]:
                 one, other = self.players[full.index(text)], self.players[number]
                 raise InputError(
-                    f"{quoted(one)} and {quoted(other)} are the same player, which cannot be told "
-                    "apart in a table: name each once"
+                    f"{quoted(one)} and {quoted(other)} are the same player: name each once"
                 )
-        object.__setattr__(self, "_full", full)
-        object.__setattr__(self, "_complete", tuple(spec.complete for spec in specs))
+        object.__setattr__(self, "identities", full)
+        object.__setattr__(self, "_specs", specs)
 
     @classmethod
     def of(
@@ -108,18 +94,18 @@ class Tournament:
         *,
         keeps_rows: bool = False,
     ) -> Tournament:
-        """With so many games of each pair."""
+        """A tournament with this number of games per pair."""
         if not 2 <= games <= MOST_GAMES or games % 2:
             raise InputError(
-                f"games is an even number from 2 to {MOST_GAMES:,}, as every opening is played "
-                f"with either side first, not {games:,}"
+                f"games is an even number from 2 to {MOST_GAMES:,}, not {games:,}: every opening "
+                "is played twice, with sides swapped"
             )
         if move_seconds is not None and not 0 < move_seconds <= MOST_SECONDS:
             raise InputError(
-                f"a move has a time above 0 s, up to {MOST_SECONDS:,} s, not {move_seconds:g}"
+                f"move_seconds is above 0 and at most {MOST_SECONDS:,}, not {move_seconds:g}"
             )
-        dealt = tuple(_with_moves(openings.opening(seed, number)) for number in range(games // 2))
-        return cls(tuple(p.strip() for p in players), board, dealt, seed, move_seconds, keeps_rows)
+        drawn = tuple(_with_moves(openings.opening(seed, number)) for number in range(games // 2))
+        return cls(tuple(p.strip() for p in players), board, drawn, seed, move_seconds, keeps_rows)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -130,18 +116,13 @@ class Tournament:
         return 2 * len(self.pairs) * len(self.openings)
 
     @property
-    def identities(self) -> list[str]:
-        """What each player is, defaults included."""
-        return list(self._full)
-
-    @property
     def timed_players(self) -> list[str]:
-        """Those that go by the clock, so that no game need repeat itself."""
-        return [player for player in self.players if PlayerSpec.parse(player).is_timed]
+        """Players with a time limit: their games may differ each time."""
+        return [p for p, spec in zip(self.players, self._specs, strict=True) if spec.is_timed]
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the same games would be played again."""
+        """Whether the same tournament gives the same games."""
         return self.move_seconds is None and not self.timed_players
 
     @property
@@ -149,7 +130,7 @@ class Tournament:
         return range(-(-self.games // self._in_item))
 
     def games_of(self, item: int) -> range:
-        """The games of an item: both from an opening are always in the same."""
+        """The games of an item; the two of a pair from one opening are in the same item."""
         size = self._in_item
         return range(item * size, min(self.games, (item + 1) * size))
 
@@ -161,21 +142,20 @@ class Tournament:
         """All pairs play an opening before any plays the next."""
         couple, is_swapped = divmod(game, 2)
         pairs = self.pairs
-        number, pair = divmod(couple, len(pairs))
+        opening, pair = divmod(couple, len(pairs))
         first, second = reversed(pairs[pair]) if is_swapped else pairs[pair]
-        texts = sorted((self._full[first], self._full[second]))
-        seed = derive(self.seed, "arena", *texts, self._full[first], number)
-        return Fixture(game, first, second, number, seed)
+        texts = sorted((self.identities[first], self.identities[second]))
+        seed = derive(self.seed, "arena", *texts, self.identities[first], opening)
+        return Fixture(game, first, second, opening, seed)
 
     def build(self) -> None:
-        """Refuse what cannot play, before anything starts; and compile what has to be, once,
-        before many workers need it."""
-        for player in self._complete:
-            PlayerSpec.parse(player).build(self.board)
+        """Refuse wrong players before the start, and compile kernels once, before many workers
+        need them."""
+        for spec in self._specs:
+            spec.build(self.board)
 
-    def prepare(self) -> Do:
-        specs = [PlayerSpec.parse(player) for player in self._complete]
-        players = [spec.build(self.board) for spec in specs]
+    def prepare(self) -> DoItem:
+        players = [spec.build(self.board) for spec in self._specs]
         referee = Referee(self.move_seconds)
 
         def play(game: int) -> GameResult:
@@ -184,20 +164,20 @@ class Tournament:
             record = match(
                 players[sides[0]],
                 players[sides[1]],
-                self.openings[fixture.number],
+                self.openings[fixture.opening],
                 fixture.seed,
                 referee=referee,
             )
-            if record.forfeit is not None:  # who knows what state it is in
+            if record.forfeit is not None:  # its state may be broken
                 loser = sides[record.forfeit.side - 1]
-                players[loser] = specs[loser].build(self.board)
+                players[loser] = self._specs[loser].build(self.board)
             return _result(game, record, self.board if self.keeps_rows else None)
 
         return lambda item: [play(game) for game in self.games_of(item)]
 
 
 def _with_moves(position: Position) -> Position:
-    """An opening with moves that lead to it, so that its games can be told by theirs."""
+    """An opening with moves that lead to it, so that game records can begin with them."""
     if position.moves is not None or position.notation is None:
         return position
     return Position.parse(position.notation, position.board)
@@ -212,15 +192,9 @@ def _result(game: int, record: GameRecord, board: Board | None) -> GameResult:
     rows = None
     if board is not None and record.positions:
         played = [decision.move for decision in record.decisions]
-        finished = record.forfeit is None
+        done = record.forfeit is None
         rows = rows_of_game(
-            game,
-            board,
-            record.positions,
-            record.decisions,
-            played,
-            record.winner,
-            finished=finished,
+            game, board, record.positions, record.decisions, played, record.winner, finished=done
         )
     return GameResult(
         game,
@@ -234,18 +208,12 @@ def _result(game: int, record: GameRecord, board: Board | None) -> GameResult:
     )
 
 
-@dataclass(slots=True)
-class Progress:
-    """How far a tournament is."""
+@dataclass
+class Progress(JobProgress):
+    """How much of a tournament has been played."""
 
     games_total: int
     results: list[GameResult] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
-    workers: int = 0
-    began: float | None = None
-    """When the first worker was ready, by the monotonic clock."""
-    seconds: float = 0.0
-    """Since then."""
 
     @property
     def games(self) -> int:
@@ -257,34 +225,17 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """None while nobody knows."""
+        """None if unknown."""
         if not self.games:
             return None
         return self.seconds * (self.games_total - self.games) / self.games
 
-    def take(self, event: Done | Failed | WorkerStatus) -> None:
-        match event:
-            case WorkerStatus():
-                self.workers = event.ready
-                if event.ready and self.began is None:
-                    self.began = time.monotonic()
-            case Failed():
-                self.failed.append(event)
-            case Done():
-                self.results.extend(event.receipt)
-        if self.began is not None:
-            self.seconds = time.monotonic() - self.began
+    def add(self, receipt: list[GameResult]) -> None:
+        self.results += receipt
 
 
 def play(
     tournament: Tournament, executor: Executor, stop: Callable[[], bool]
 ) -> Iterator[Progress]:
-    """Play all games, in any order, and tell how far it is."""
-    progress = Progress(tournament.games)
-
-    def enough() -> bool:
-        return stop() or any(failure.is_common for failure in progress.failed)
-
-    for event in executor.run(tournament, tournament.items, enough):
-        progress.take(event)
-        yield progress
+    """Play all games, in any order; failures are in the progress."""
+    return Progress(tournament.games).follow(executor, tournament, tournament.items, stop)

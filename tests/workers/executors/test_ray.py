@@ -20,7 +20,7 @@ from selfplay.errors import InputError
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
 from selfplay.workers.executors.interface import Done, Event, Failed, JobError, WorkerStatus
-from selfplay.workers.executors.ray import HANDED_OUT_AGAIN, RayExecutor
+from selfplay.workers.executors.ray import MAX_RETRIES, RayExecutor
 from selfplay.workers.generation.generate import generate
 from selfplay.workers.generation.plan import plan
 from tests.workers.executors.jobs import Squares
@@ -83,10 +83,10 @@ def test_an_item_that_kills_its_workers_is_given_up(on_ray: RayExecutor, tmp_pat
     events = list(on_ray.run(job, range(8), never))
     assert squares(events) == [0, 1, 4, 16, 25, 36, 49]
     (failed,) = (event for event in events if isinstance(event, Failed))
-    assert failed.reason.startswith(f"its worker was lost {HANDED_OUT_AGAIN + 1} times; lastly: ")
-    assert job.times(3) == HANDED_OUT_AGAIN + 1
+    assert failed.reason.startswith(f"its worker was lost {MAX_RETRIES + 1} times; last: ")
+    assert job.times(3) == MAX_RETRIES + 1
     crew = [event for event in events if isinstance(event, WorkerStatus)][-1]
-    assert (crew.lost, crew.retries) == (HANDED_OUT_AGAIN + 1, HANDED_OUT_AGAIN)
+    assert (crew.lost, crew.retries) == (MAX_RETRIES + 1, MAX_RETRIES)
 
 
 def test_an_item_whose_worker_was_lost_is_done_by_another(

@@ -15,15 +15,17 @@ import pytest
 
 import selfplay.storage.location
 import selfplay.workers.generation.engine
+import selfplay.workers.generation.shard_job
 from selfplay.errors import InputError
-from selfplay.storage.dataset import Dataset, footer_at, write
+from selfplay.storage.dataset import Dataset, read_footer, write_shard
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
 from selfplay.storage.verify import verify
 from selfplay.workers.executors.local import LocalExecutor
 from selfplay.workers.generation.engine import engine_digest
-from selfplay.workers.generation.generate import ShardJob, generate
+from selfplay.workers.generation.generate import generate
 from selfplay.workers.generation.plan import plan
+from selfplay.workers.generation.shard_job import ShardJob
 from tests.cli.command import ROOT, run
 from tests.object_store import Store
 from tests.storage.made import SPEC, make_run, shard_of
@@ -53,7 +55,7 @@ def test_a_shard_of_another_spec_is_never_replaced(place: Location) -> None:
     """Who has begun first, has no shard yet; another one exchanges the run, and finishes."""
     early = plan(place, OPTIONS)
     early.begin()
-    slow = ShardJob(place.absolute, early.description).prepare()
+    slow = ShardJob(place.absolute, early.manifest).prepare()
     other = {**OPTIONS, "seed": 4}
     late = plan(place, other, restart=True)
     late.begin()
@@ -63,10 +65,10 @@ def test_a_shard_of_another_spec_is_never_replaced(place: Location) -> None:
     with pytest.raises(InputError, match="was changed meanwhile"):
         slow(0)
     # Even if the description were the right one again.
-    early.description.write(place)
-    with pytest.raises(InputError, match="belongs to another run: it is not written over"):
+    early.manifest.write(place)
+    with pytest.raises(InputError, match="belongs to another run: not overwritten"):
         slow(0)
-    late.description.write(place)
+    late.manifest.write(place)
     assert Dataset(place).fingerprint == fingerprint
     assert list(verify(Dataset(place))) == []
 
@@ -77,12 +79,12 @@ def test_the_last_shard_of_a_shorter_run_does_not_replace_a_longer_one(place: Lo
     shorter.begin()
     longer = plan(place, {**OPTIONS, "games": 9})
     longer.begin()
-    write(place, longer.description, 1, shard_of(longer.spec, 1))
+    write_shard(place, longer.manifest, 1, shard_of(longer.spec, 1))
     with pytest.raises(InputError, match="was changed meanwhile"):
-        write(place, shorter.description, 1, shard_of(shorter.spec, 1))
-    shorter.description.write(place)
-    there = write(place, shorter.description, 1, shard_of(shorter.spec, 1))
-    assert (there.end_game, footer_at(place, 1).end_game) == (9, 9)
+        write_shard(place, shorter.manifest, 1, shard_of(shorter.spec, 1))
+    shorter.manifest.write(place)
+    there = write_shard(place, shorter.manifest, 1, shard_of(shorter.spec, 1))
+    assert (there.end_game, read_footer(place, 1).end_game) == (9, 9)
 
 
 def test_between_the_question_and_the_file_no_other_writer_comes(
@@ -105,7 +107,7 @@ def test_between_the_question_and_the_file_no_other_writer_comes(
         return found
 
     monkeypatch.setattr(Manifest, "read", read_and_dawdle)
-    write(place, begun.description, 1, shard_of(begun.spec, 1))
+    write_shard(place, begun.manifest, 1, shard_of(begun.spec, 1))
     other.join()
     monkeypatch.undo()
     assert Dataset(place).missing() == [0, 1]  # extended after the shorter shard was there
@@ -114,9 +116,9 @@ def test_between_the_question_and_the_file_no_other_writer_comes(
 
 def test_who_makes_other_rows_of_the_same_spec_is_told(place: Location) -> None:
     dataset = make_run(place.uri, shards=range(1))
-    with pytest.raises(InputError, match="by somebody else with other rows"):
-        write(place, dataset.description, 0, shard_of(replace(SPEC, seed=9), 0))
-    assert write(place, dataset.description, 0, shard_of(SPEC, 0)) == dataset.footers[0]
+    with pytest.raises(InputError, match="different rows from another process"):
+        write_shard(place, dataset.manifest, 0, shard_of(replace(SPEC, seed=9), 0))
+    assert write_shard(place, dataset.manifest, 0, shard_of(SPEC, 0)) == dataset.footers[0]
 
 
 EDIT = """
@@ -148,7 +150,7 @@ def test_an_engine_that_changes_in_the_middle_of_a_run_is_noticed(tmp_path: Path
     board.write_text(board.read_text() + "# nothing\n")
     refused = generated("--games=6")
     assert refused.returncode == 2
-    assert "made by another version of the code" in refused.stderr
+    assert "made by another or unknown version of the code" in refused.stderr
     assert "--check-engine" in refused.stderr
     assert generated("--games=6", "--check-engine").returncode == 0
     assert generated("--games=6").returncode == 0
@@ -156,7 +158,7 @@ def test_an_engine_that_changes_in_the_middle_of_a_run_is_noticed(tmp_path: Path
     assert generated().returncode == 0  # nothing is missing: nothing is mixed
     changed = generated("--games=9", "--check-engine")
     assert changed.returncode == 2
-    assert "comes out otherwise with this engine" in changed.stderr
+    assert "differs with this engine" in changed.stderr
     assert Dataset(str(tmp_path / "run")).footers[0].fingerprint
     assert before != Dataset(str(tmp_path / "run")).fingerprint
 
@@ -167,11 +169,11 @@ def test_a_worker_with_another_engine_refuses(
     what = plan(Location(str(tmp_path)), OPTIONS)
     what.begin()
     monkeypatch.setattr(
-        selfplay.workers.generation.generate, "engine_digest", lambda spec: "0" * 32
+        selfplay.workers.generation.shard_job, "engine_digest", lambda spec: "0" * 32
     )
-    with pytest.raises(InputError, match="a worker has other code"):
-        ShardJob(what.place.absolute, what.description).prepare()
-    assert engine_digest(SPEC) == what.description.engine != "0" * 32
+    with pytest.raises(InputError, match="a worker's code differs"):
+        ShardJob(what.place.absolute, what.manifest).prepare()
+    assert engine_digest(SPEC) == what.manifest.engine != "0" * 32
     with_tree = replace(SPEC, explorer="tree")
     assert engine_digest(with_tree) != engine_digest(SPEC)  # what a tree sees decides, too
 
@@ -272,7 +274,7 @@ def test_a_store_that_fails_at_the_end_does_not_fail_the_run(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One 503 of one footer: all readers wait, not workers alone; and no answer is no damage."""
-    monkeypatch.setattr(selfplay.storage.location, "PATIENCE_SECONDS", 120.0)
+    monkeypatch.setattr(selfplay.storage.location, "RETRY_SECONDS", 120.0)
     monkeypatch.setattr(selfplay.storage.location.time, "sleep", lambda seconds: None)
     make_run(store.uri)
     seen: list[str] = []

@@ -18,8 +18,8 @@ from selfplay.workers.generation.games import GameMaker
 
 
 def maker_of(**options: object) -> GameMaker:
-    spec = Spec.of({"teacher": "mcts:100", "opening": "2-10", "seed": 5, **options})
-    return GameMaker(spec, parse_openings(spec.opening, spec.geometry))
+    spec = Spec.from_options({"teacher": "mcts:100", "opening": "2-10", "seed": 5, **options})
+    return GameMaker(spec, parse_openings(spec.opening, spec.parsed_board))
 
 
 def games(maker: GameMaker, count: int) -> Rows:
@@ -93,28 +93,30 @@ def test_what_a_perfect_teacher_has_judged_it_need_not_judge_again(
 
     monkeypatch.setattr(Solver, "values", judge_and_tell)
     maker = maker_of(**options)
-    maker.recall(known)
+    maker.reuse_labels(known)
     assert games(maker, 4).fingerprint() == known.fingerprint()
     assert judged
     assert min(position.ply for position in judged) == 17
     # A row in which something is unknown is no help.
     unknown = maker_of(**options)
-    unknown.recall(replace(known, proven=np.where(known.proven == 0, NO_RESULT, known.proven)))
+    unknown.reuse_labels(
+        replace(known, proven=np.where(known.proven == 0, NO_RESULT, known.proven))
+    )
     judged.clear()
     assert games(unknown, 4).fingerprint() == known.fingerprint()
     assert min(position.ply for position in judged) < 17
 
 
 def test_labels_that_depend_on_where_they_are_made_are_not_taken_over() -> None:
-    assert maker_of(teacher="perfect:scores=off").recalls
+    assert maker_of(teacher="perfect:scores=off").reuses_labels
     for teacher in ("perfect", "mcts:100", "perfect:scores=off,seconds=5"):
-        assert not maker_of(teacher=teacher).recalls
+        assert not maker_of(teacher=teacher).reuses_labels
 
 
 def test_the_labels_are_the_teachers_whoever_plays() -> None:
     rows = games(maker_of(explorer="random"), 10)
     assert (rows.move != rows.played).mean() > 0.5
-    alone = PlayerSpec.parse("mcts:100,reuse=off").build(Spec().geometry)
+    alone = PlayerSpec.parse("mcts:100,reuse=off").build(Spec().parsed_board)
     maker = maker_of(teacher="mcts:100,reuse=off", explorer="random")
     rows, seen = maker.rows(3), []
     # A label depends on the game's seed and its position alone, not on who moves the stones.

@@ -16,15 +16,16 @@ from pathlib import Path
 import pytest
 
 import selfplay.storage.location
-import selfplay.workers.generation.generate
+import selfplay.workers.generation.shard_job
 from selfplay.errors import InputError
-from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.dataset import Dataset, write_shard
 from selfplay.storage.location import Location
 from selfplay.storage.verify import verify
 from selfplay.workers.executors.interface import Done, Failed, WorkerStatus
 from selfplay.workers.executors.local import LocalExecutor
-from selfplay.workers.generation.generate import FAILURES_IN_A_ROW, Progress, ShardJob, generate
+from selfplay.workers.generation.generate import FAILURES_IN_A_ROW, Progress, generate
 from selfplay.workers.generation.plan import plan
+from selfplay.workers.generation.shard_job import ShardJob
 from selfplay.workers.generation.status import status_of
 from tests import ROOT
 from tests.object_store import Store
@@ -52,7 +53,7 @@ def test_a_run_is_made_as_its_spec_says(tmp_path: Path) -> None:
     dataset = Dataset(str(tmp_path))
     assert (progress.is_complete, progress.games, progress.failed) == (True, 20, [])
     assert progress.positions == dataset.positions
-    assert dataset.description.spec == SPEC
+    assert dataset.manifest.spec == SPEC
     assert list(verify(dataset)) == []
     assert dataset.fingerprint == FINGERPRINT
 
@@ -107,10 +108,10 @@ def test_what_is_in_the_way_of_all_ends_the_run(
         raise OSError(28, "No space left on device")
 
     place = Location(str(tmp_path))
-    monkeypatch.setattr(selfplay.workers.generation.generate, "write", full)
+    monkeypatch.setattr(selfplay.workers.generation.shard_job, "write_shard", full)
     progress = made(place)
     assert [failure.reason for failure in progress.failed] == ["No space left on device"]
-    monkeypatch.setattr(selfplay.workers.generation.generate, "write", write)
+    monkeypatch.setattr(selfplay.workers.generation.shard_job, "write_shard", write_shard)
     assert made(place).is_complete
     assert Dataset(place).fingerprint == FINGERPRINT
 
@@ -121,23 +122,23 @@ def test_after_many_failures_in_a_row_there_is_no_hope(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(selfplay.workers.generation.generate, "write", broken)
+    monkeypatch.setattr(selfplay.workers.generation.shard_job, "write_shard", broken)
     assert len(made(Location(str(tmp_path)), shard_games=1).failed) == FAILURES_IN_A_ROW
 
 
 def test_a_worker_that_is_not_the_drivers_like_refuses(tmp_path: Path) -> None:
     what = plan(Location(f"{tmp_path}/run"), OPTIONS)
     with pytest.raises(InputError, match="does not see the run at"):
-        ShardJob(what.place.absolute, what.description).prepare()
-    with pytest.raises(InputError, match=r"selfplay .*, where the run was started with 0\.0\.1"):
-        ShardJob(what.place.absolute, what.description, "0.0.1").prepare()
+        ShardJob(what.place.absolute, what.manifest).prepare()
+    with pytest.raises(InputError, match=r"selfplay .*, but the run was started with 0\.0\.1"):
+        ShardJob(what.place.absolute, what.manifest, "0.0.1").prepare()
 
 
 def test_a_store_that_is_out_of_order_for_a_while_is_waited_for(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(selfplay.storage.location, "PATIENCE_SECONDS", 120.0)
+    monkeypatch.setattr(selfplay.storage.location, "RETRY_SECONDS", 120.0)
     monkeypatch.setattr(selfplay.storage.location.time, "sleep", pauses.append)
     place = Location(store.uri)
     store.fail = lambda verb, path, number: (
@@ -193,8 +194,8 @@ def test_status_tells_from_the_run_alone(tmp_path: Path) -> None:
 
 def test_time_left_is_not_known_before_anything_is_done() -> None:
     progress = Progress(shards=0, shards_total=4, games=0, games_total=20, positions=0)
-    progress.take(WorkerStatus(ready=1))
+    progress.update(WorkerStatus(ready=1))
     time.sleep(0.01)
-    progress.take(Failed(0, "broken"))
+    progress.update(Failed(0, "broken"))
     assert progress.seconds_left is None
     assert progress.positions_per_second == 0

@@ -14,10 +14,10 @@ from selfplay.errors import InputError
 from selfplay.files import aside_of
 from selfplay.game.board import Board
 from selfplay.storage.csv_io import import_csv
-from selfplay.storage.dataset import Dataset, write
+from selfplay.storage.dataset import Dataset, write_shard
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
-from selfplay.storage.openings import file_of, openings_of
+from selfplay.storage.openings import load_openings, openings_file
 from selfplay.workers.generation.plan import plan
 from tests import ROOT
 from tests.storage.made import SPEC, make_run, shard_of
@@ -67,7 +67,7 @@ def test_more_games_extend_a_run_and_fewer_are_refused(tmp_path: Path) -> None:
     found.begin()
     # A shard that was not full is made again, with the games that it lacks.
     assert plan(found.place, {"games": 29}).missing == (4, 5)
-    with pytest.raises(InputError, match="28 games, which cannot become 20"):
+    with pytest.raises(InputError, match="28 games, which cannot shrink to 20"):
         plan(found.place, OPTIONS)
 
 
@@ -82,17 +82,17 @@ def test_shards_without_a_run_json_are_gone_on_with_by_their_own_command(tmp_pat
     (tmp_path / "run.json").unlink()
     with pytest.raises(InputError, match="it belongs to another run"):
         plan(Location(str(tmp_path)), {**OPTIONS, "seed": 4})
-    with pytest.raises(InputError, match=r"or by one that nobody knows: .* --check-engine"):
+    with pytest.raises(InputError, match=r"another or unknown version .* --check-engine"):
         plan(Location(str(tmp_path)), OPTIONS)
-    with pytest.raises(InputError, match="with more games than 12: give --games as it was"):
+    with pytest.raises(InputError, match="with more games than 12: raise --games"):
         plan(Location(str(tmp_path)), {**OPTIONS, "games": 12}, check_engine=True)
-    with pytest.raises(InputError, match="comes out otherwise with this engine"):
+    with pytest.raises(InputError, match="differs with this engine"):
         plan(Location(str(tmp_path)), OPTIONS, check_engine=True)  # these were made by other means
 
 
 def test_what_was_begun_binds_without_a_shard_too_unless_it_is_begun_anew(tmp_path: Path) -> None:
     plan(Location(str(tmp_path)), OPTIONS).begin()
-    with pytest.raises(InputError, match=r"seed is 3, not 4; .* --restart begins it anew"):
+    with pytest.raises(InputError, match=r"seed is 3, not 4; .* --restart replaces it"):
         plan(Location(str(tmp_path)), {"seed": 4})
     found = plan(Location(str(tmp_path)), {"seed": 4, "teacher": "mcts:50"}, restart=True)
     assert (found.spec.seed, found.spec.games, found.is_written) == (4, 100, False)
@@ -101,10 +101,10 @@ def test_what_was_begun_binds_without_a_shard_too_unless_it_is_begun_anew(tmp_pa
         Location(str(tmp_path)), {"seed": 4, "teacher": "mcts:50", "games": 7}, restart=True
     )
     fewer.begin()
-    assert Manifest.read(found.place) == fewer.description
+    assert Manifest.read(found.place) == fewer.manifest
     late = plan(Location(str(tmp_path)), {"seed": 5}, restart=True)
-    write(fewer.place, fewer.description, 0, shard_of(fewer.spec, 0))
-    with pytest.raises(InputError, match="begun by somebody else meanwhile"):
+    write_shard(fewer.place, fewer.manifest, 0, shard_of(fewer.spec, 0))
+    with pytest.raises(InputError, match="begun by another process meanwhile"):
         late.begin()
     assert Dataset(fewer.place).missing() == []
     with pytest.raises(InputError, match="has shards: begin another run in a new place"):
@@ -117,16 +117,16 @@ def test_who_begins_too_late_exchanges_no_openings(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     one, other = (plan(place, {**OPTIONS, "opening": f"file:{tmp_path}/{name}"}) for name in "ab")
     one.begin()
-    with pytest.raises(InputError, match="begun by somebody else meanwhile"):
+    with pytest.raises(InputError, match="begun by another process meanwhile"):
         other.begin()
-    assert openings_of(place, one.spec).distinct() == 2
+    assert load_openings(place, one.spec).distinct() == 2
 
 
 def test_a_pipe_in_place_of_a_shard_holds_nobody(tmp_path: Path) -> None:
     dataset = make_run(tmp_path, shards=range(1))
     os.mkfifo(tmp_path / "shards" / "part-00001.parquet")
     with pytest.raises(InputError, match="a pipe or a device"):
-        write(dataset.place, dataset.description, 1, shard_of(SPEC, 1))
+        write_shard(dataset.place, dataset.manifest, 1, shard_of(SPEC, 1))
 
 
 def test_of_two_that_begin_a_run_one_gives_way(tmp_path: Path) -> None:
@@ -134,26 +134,26 @@ def test_of_two_that_begin_a_run_one_gives_way(tmp_path: Path) -> None:
     one, other = plan(place, OPTIONS), plan(place, {**OPTIONS, "seed": 4})
     longer = plan(place, {**OPTIONS, "games": 25})
     other.begin()
-    with pytest.raises(InputError, match="begun by somebody else meanwhile"):
+    with pytest.raises(InputError, match="begun by another process meanwhile"):
         one.begin()
-    assert Manifest.read(place) == other.description
+    assert Manifest.read(place) == other.manifest
     (tmp_path / "run.json").unlink()
     longer.begin()
     one.begin()  # the same run, with fewer games: nothing to write
-    assert Manifest.read(place) == longer.description
+    assert Manifest.read(place) == longer.manifest
 
 
 def test_a_spec_that_is_not_that_of_its_hash_is_not_gone_on_with(tmp_path: Path) -> None:
     make_run(tmp_path, shards=range(1))
     path = tmp_path / "run.json"
     path.write_text(path.read_text().replace('"seed": 3', '"seed": 4'))
-    with pytest.raises(InputError, match="its spec is not that of its hash"):
+    with pytest.raises(InputError, match="its spec does not match its hash"):
         plan(Location(str(tmp_path)), {})
 
 
 def test_a_readme_of_somebody_elses_stays(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("notes")
-    with pytest.raises(InputError, match=r"README\.md that is of no run"):
+    with pytest.raises(InputError, match=r"README\.md but no run\.json"):
         plan(Location(str(tmp_path)), OPTIONS)
 
 
@@ -192,16 +192,16 @@ def test_a_list_of_openings_travels_with_the_run(tmp_path: Path) -> None:
     begun = plan(place, options)
     begun.begin()
     same = plan(place, options)
-    write(place, same.description, 0, shard_of(same.spec, 0))
+    write_shard(place, same.manifest, 0, shard_of(same.spec, 0))
     book.rename(tmp_path / "elsewhere.txt")
     assert plan(place, {}).spec == same.spec
-    there = openings_of(place, same.spec)
+    there = load_openings(place, same.spec)
     assert {there.opening(1, game) for game in range(30)} <= set(
         there.positions  # type: ignore[attr-defined]
     )
-    (tmp_path / "run" / file_of(str(same.spec.opening_digest))).write_text("44\n")
+    (tmp_path / "run" / openings_file(str(same.spec.opening_digest))).write_text("44\n")
     with pytest.raises(InputError, match="does not hold the openings"):
-        openings_of(place, same.spec)
+        load_openings(place, same.spec)
     book.write_text("4\n")
     with pytest.raises(InputError, match="another run: its opening_digest"):
         plan(place, options)

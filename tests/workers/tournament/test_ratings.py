@@ -9,18 +9,18 @@ import pytest
 
 from selfplay.workers.tournament.ratings import (
     ELO,
-    Meeting,
-    effective,
-    rate,
+    HeadToHead,
+    effective_count,
+    fit_ratings,
     score_interval,
-    student,
+    student_t,
 )
 
 TRUE = np.array([300.0, 100.0, -50.0, -350.0])
 ADVANTAGE, DRAW = 60.0, 0.3
 
 
-def meetings(games: int, rng: np.random.Generator | None = None) -> list[Meeting]:
+def meetings(games: int, rng: np.random.Generator | None = None) -> list[HeadToHead]:
     """A round robin among four, as chance has it, or exactly as is to be expected."""
     found = []
     for first in range(4):
@@ -31,12 +31,12 @@ def meetings(games: int, rng: np.random.Generator | None = None) -> list[Meeting
             odds = np.array([exp(distance / 2), DRAW, exp(-distance / 2)])
             shares = odds / odds.sum()
             counts = games * shares if rng is None else rng.multinomial(games, shares)
-            found.append(Meeting(first, second, *(float(count) for count in counts)))
+            found.append(HeadToHead(first, second, *(float(count) for count in counts)))
     return found
 
 
 def test_from_games_as_expected_comes_what_they_were_made_of() -> None:
-    found = rate(4, meetings(100_000))
+    found = fit_ratings(4, meetings(100_000))
     assert found.elo == pytest.approx(TRUE, abs=0.1)
     assert found.advantage == pytest.approx(ADVANTAGE, abs=0.1)
     assert found.draw_rate == pytest.approx(DRAW / (2 + DRAW), abs=0.001)
@@ -46,7 +46,7 @@ def test_intervals_hold_what_is_true_19_of_20_times() -> None:
     rng = np.random.default_rng(1)
     rounds, held, held_advantage = 200, np.zeros(4), 0
     for _ in range(rounds):
-        found = rate(4, meetings(50, rng))
+        found = fit_ratings(4, meetings(50, rng))
         held += [low <= elo <= high for (low, high), elo in zip(found.intervals, TRUE, strict=True)]
         low, high = found.advantage_interval
         held_advantage += low <= ADVANTAGE <= high
@@ -55,32 +55,32 @@ def test_intervals_hold_what_is_true_19_of_20_times() -> None:
 
 
 def test_who_won_everything_has_a_rating_all_the_same() -> None:
-    found = rate(2, [Meeting(0, 1, 100, 0, 0), Meeting(1, 0, 0, 0, 100)])
+    found = fit_ratings(2, [HeadToHead(0, 1, 100, 0, 0), HeadToHead(1, 0, 0, 0, 100)])
     assert all(isfinite(number) for number in (*found.elo, *sum(found.intervals, ())))
     assert 300 < found.elo[0] < 1000
     assert found.intervals[0][1] - found.intervals[0][0] > 500  # it may be much more, or less
-    more = rate(2, [Meeting(0, 1, 1000, 0, 0), Meeting(1, 0, 0, 0, 1000)])
+    more = fit_ratings(2, [HeadToHead(0, 1, 1000, 0, 0), HeadToHead(1, 0, 0, 0, 1000)])
     assert more.elo[0] > found.elo[0]
 
 
 def test_the_mean_is_zero_and_without_games_nothing_is_known() -> None:
-    found = rate(4, meetings(20, np.random.default_rng(2)))
+    found = fit_ratings(4, meetings(20, np.random.default_rng(2)))
     assert sum(found.elo) == pytest.approx(0, abs=1e-6)
-    nothing = rate(3, [])
+    nothing = fit_ratings(3, [])
     assert nothing.elo == (0, 0, 0)
     assert nothing.intervals[0][1] > 500
 
 
 def test_moving_first_is_not_taken_for_strength() -> None:
     """Whoever is first wins: the players are equals."""
-    found = rate(2, [Meeting(0, 1, 90, 0, 10), Meeting(1, 0, 90, 0, 10)])
+    found = fit_ratings(2, [HeadToHead(0, 1, 90, 0, 10), HeadToHead(1, 0, 90, 0, 10)])
     assert found.elo == pytest.approx((0, 0), abs=1e-6)
     assert 300 < found.advantage < 450
 
 
 def test_draws_say_that_players_are_near_each_other() -> None:
-    drawn = rate(2, [Meeting(0, 1, 10, 80, 5), Meeting(1, 0, 5, 80, 10)])
-    lively = rate(2, [Meeting(0, 1, 10, 0, 5), Meeting(1, 0, 5, 0, 10)])
+    drawn = fit_ratings(2, [HeadToHead(0, 1, 10, 80, 5), HeadToHead(1, 0, 5, 80, 10)])
+    lively = fit_ratings(2, [HeadToHead(0, 1, 10, 0, 5), HeadToHead(1, 0, 5, 0, 10)])
     assert drawn.elo == pytest.approx(lively.elo, rel=0.1)
     assert drawn.draw_rate > 0.7 > 0.1 > lively.draw_rate
 
@@ -105,7 +105,7 @@ def test_games_that_repeat_others_make_nothing_more_certain() -> None:
     assert apart[1] == 1
     half = score_interval([1.0] * 100, [number // 2 for number in range(100)])
     assert once[0] < half[0] < apart[0]
-    assert effective(["a", "a", "b", "b"]) == 2
+    assert effective_count(["a", "a", "b", "b"]) == 2
     assert score_interval([], []) == (0, 1)
 
 
@@ -117,4 +117,4 @@ def test_couples_that_are_always_shared_are_more_certain_than_games_by_chance() 
 
 @pytest.mark.parametrize(("freedom", "quantile"), [(2, 4.303), (5, 2.571), (30, 2.042)])
 def test_the_quantiles_are_students(freedom: float, quantile: float) -> None:
-    assert student(freedom) == pytest.approx(quantile, rel=0.04)
+    assert student_t(freedom) == pytest.approx(quantile, rel=0.04)

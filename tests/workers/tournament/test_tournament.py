@@ -17,7 +17,7 @@ from selfplay.game.position import Position
 from selfplay.players import CentrePlayer, Decision
 from selfplay.registry import KINDS, Kind, NoOptions
 from selfplay.storage.location import Location
-from selfplay.storage.recorded import keep_games
+from selfplay.storage.recorded import save_games
 from selfplay.storage.verify import verify
 from selfplay.workers.executors.local import LocalExecutor
 from selfplay.workers.executors.ray import RayExecutor
@@ -75,7 +75,7 @@ def test_two_players_play_the_same_games_in_any_company() -> None:
         for result in played(what):
             fixture = what.fixture(result.game)
             if {players[fixture.first], players[fixture.second]} == {"mcts:50", "random"}:
-                found[players[fixture.first], fixture.number] = result.moves
+                found[players[fixture.first], fixture.opening] = result.moves
         return found
 
     alone = games(("mcts:50", "random"))
@@ -86,10 +86,10 @@ def test_two_players_play_the_same_games_in_any_company() -> None:
 def test_every_pair_plays_every_opening_with_either_side_first() -> None:
     what = tournament(games=4)
     fixtures = [what.fixture(game) for game in range(what.games)]
-    assert len({(f.first, f.second, f.number) for f in fixtures}) == what.games == 6 * 4
+    assert len({(f.first, f.second, f.opening) for f in fixtures}) == what.games == 6 * 4
     assert len({fixture.seed for fixture in fixtures}) == what.games
     for one, other in zip(fixtures[::2], fixtures[1::2], strict=True):
-        assert (one.first, one.second, one.number) == (other.second, other.first, other.number)
+        assert (one.first, one.second, one.opening) == (other.second, other.first, other.opening)
     openings = {result.moves[: what.openings[0].ply] for result in played(what)[:12]}
     assert openings == {what.openings[0].notation}
 
@@ -180,7 +180,7 @@ def test_who_cannot_go_on_forfeits_the_game_alone(
     assert [pair.games for pair in found.pairs] == [4, 4, 4]
     # What was played of these games is as good as of others, and they have no outcome.
     games = [result.rows for result in results if result.rows is not None]
-    dataset = keep_games(games, what.board, Location(f"{tmp_path}/run"), {"arena": {}})
+    dataset = save_games(games, what.board, Location(f"{tmp_path}/run"), {"arena": {}})
     assert list(verify(dataset)) == []
     assert dataset.games == (4 if player == "unwilling" else 12)
 
@@ -189,16 +189,16 @@ def test_kept_games_have_the_moves_and_what_was_known(tmp_path: object) -> None:
     what = tournament(("mcts:50", "greedy"), 4, "2", keeps_rows=True)
     results = played(what)
     games = [result.rows for result in results if result.rows is not None]
-    dataset = keep_games(games, what.board, Location(f"{tmp_path}/run"), {"arena": {}})
+    dataset = save_games(games, what.board, Location(f"{tmp_path}/run"), {"arena": {}})
     assert (dataset.games, list(verify(dataset))) == (4, [])
     (_, rows), *_ = dataset.rows()
     assert (rows.move == rows.played).all()
     assert "".join(str(move + 1) for move in rows.move[rows.game == 0]) == results[0].moves[2:]
     assert sorted(set(rows.visits.any(axis=1))) == [False, True]
-    with pytest.raises(InputError, match="holds a run: keep these games in a new place"):
-        keep_games(games, what.board, Location(f"{tmp_path}/run"), {})
+    with pytest.raises(InputError, match="holds a run: save these games in a new place"):
+        save_games(games, what.board, Location(f"{tmp_path}/run"), {})
     with pytest.raises(InputError, match="is not empty"):
-        keep_games(games, what.board, Location(str(tmp_path)), {})
+        save_games(games, what.board, Location(str(tmp_path)), {})
 
 
 def result(game: int, winner: int | None, moves: str) -> GameResult:
@@ -221,7 +221,7 @@ def test_results_come_to_a_table() -> None:
     assert (pair.a_first, pair.a_second) == (Tally(1, 2, 0), Tally(2, 0, 1))
     assert (pair.score, pair.mean_length) == (pytest.approx(4 / 6), 3)
     assert pair.interval[0] < 4 / 6 < pair.interval[1]
-    assert pair.worth == pytest.approx(9 / 5)  # the last two couples are the same
+    assert pair.effective_openings == pytest.approx(9 / 5)  # the last two couples are the same
     best, other = found.players
     assert (best.player, best.tally) == ("random", Tally(3, 2, 1))
     assert (other.forfeits, other.as_first) == ({"tired": 1}, Tally(1, 0, 2))
@@ -271,7 +271,7 @@ def test_a_player_by_the_clock_is_told() -> None:
         (("random",), 2, "two players or more"),
         (("random", "mcts", "mcts:10000"), 2, "'mcts' and 'mcts:10000' are the same player"),
         (("random", "greedy"), 0, "an even number from 2 to 100,000.*not 0"),
-        (("random", "greedy"), 5, "either side first, not 5"),
+        (("random", "greedy"), 5, "not 5: every opening is played twice"),
         (("random", "gready"), 2, "did you mean 'greedy'"),
     ],
 )

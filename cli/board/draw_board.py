@@ -1,4 +1,4 @@
-"""The board as it is drawn at a table, with colours or without, with Unicode or without."""
+"""The board of the terminal game, with or without colours and Unicode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from selfplay.cli.drawing import PLAYER_NAMES, has_unicode
+from selfplay.cli.rendering import PLAYER_NAMES, has_unicode, top_stone
 from selfplay.game.position import FIRST, SECOND, Position
 
 _BLUE = Style(bgcolor="blue")
@@ -16,12 +16,12 @@ _STONES = {
     FIRST: Style(color="bright_red", bold=True),
     SECOND: Style(color="bright_yellow", bold=True),
 }
-_VALUES = {1: ("W", "green"), 0: ("D", "yellow"), -1: ("L", "red")}
+_VALUES = {1: ("W", "green"), 0: ("D", "yellow"), -1: ("L", "red"), None: ("?", "white")}
 
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """What can be drawn with."""
+    """What a console can show."""
 
     unicode: bool
     colour: bool
@@ -32,7 +32,7 @@ class Pen:
         return cls(has_unicode(console), colour)
 
     def stone(self, side: int) -> Text:
-        """A stone as it stands in texts."""
+        """A stone, as text shows it."""
         if self.unicode and self.colour:
             return Text("●", _STONES[side])
         return Text(PLAYER_NAMES[side], Style(bold=True))
@@ -42,28 +42,25 @@ class Pen:
         return "▼" if self.unicode else "v"
 
 
-def picture(
+def draw_board(
     position: Position,
     pen: Pen,
     last: int | None = None,
     cursor: int | None = None,
     values: dict[int, int | None] | None = None,
 ) -> Text:
-    """The board, three signs to a cell.
+    """The board, three characters per cell.
 
-    The stone played last stands in round brackets, those of a line that has won in square ones.
-    Below may stand what each column is worth: W a win, D a draw, L a loss.
+    The last stone is in round brackets, a winning line in square ones. With `values`, a line
+    below shows each column's game value: W a win, D a draw, L a loss, ? unknown.
     """
-    board, cells = position.board, position.cells()
-    line = set(position.winning_line)
-    newest = None
-    if last is not None:
-        newest = next(i for i in range(last, board.cells, board.columns) if cells[i])
+    board, line = position.board, set(position.winning_line)
+    newest = None if last is None else top_stone(position, last)
     ground = _BLUE if pen.colour else Style.null()
     text = Text(no_wrap=True)
     if cursor is not None:
         text.append("   " * cursor + f" {pen.arrow}\n", _STONES[position.to_move])
-    for index, code in enumerate(cells):
+    for index, code in enumerate(position.cells()):
         if index and index % board.columns == 0:
             text.append("\n")
         left, right = "[]" if index in line else "()" if index == newest else "  "
@@ -77,8 +74,6 @@ def picture(
     if values is not None:
         text.append("\n")
         for column in range(board.columns):
-            value = values.get(column)
-            sign, colour = ("?", "white") if value is None else _VALUES[value]
-            sign = " " if column not in values else sign
+            sign, colour = _VALUES[values[column]] if column in values else (" ", "white")
             text.append(f" {sign} ", Style(color=colour, bold=True))
     return text

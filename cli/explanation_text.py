@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 MOST_ADVANTAGES = 4
 
 
-def reasons(why: Explanation, most: int | None = None) -> list[str]:
-    """The path of the move, at most `most` lines of it, and what would change the move."""
+def explanation_lines(why: Explanation, most: int | None = None) -> list[str]:
+    """The path to the move's leaf, cut to its last `most` lines, and what would change the move."""
     from selfplay.train.explanation import wording_of
 
     share = why.shares[why.move] or 0.0
@@ -20,23 +20,26 @@ def reasons(why: Explanation, most: int | None = None) -> list[str]:
     if most is not None and len(path) > most:
         left_out = len(path) - most + 1
         path = path[left_out:]
-    lines = [f"column {why.move + 1}: {share:.0%} speaks for it, because"]
+    lines = [f"column {why.move + 1} is rated {share:.0%}, because"]
     if left_out:
         lines.append(f"  {left_out} more conditions, and")
     lines += [f"  {line}" for line in path]
     names = wording_of(why.model).classes
     counts = ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)
     smoothing = why.model.tree.smoothing
-    filled = f", smoothed by {smoothing:,.0f} like those above" if smoothing else ""
-    lines.append(f"leaf of {why.support:,} rows: {counts}{filled}")
+    smoothed = f", smoothed toward its parent by {smoothing:,.0f} rows" if smoothing else ""
+    lines.append(f"leaf of {why.support:,} rows: {counts}{smoothed}")
     if why.runner_up is not None:
-        opponent = why.shares[why.runner_up] or 0.0
-        lines.append(f"the next best is column {why.runner_up + 1}, with {opponent:.0%}")
-    if why.advantages:
-        assert why.runner_up is not None
-        lines.append(f"advantages over column {why.runner_up + 1}:")
-    for found in why.advantages[:MOST_ADVANTAGES]:
-        lines.append(f"  {found.name}: {found.here}, not {found.there} ({found.points:+d})")
+        other = why.runner_up + 1
+        lines.append(
+            f"the next best, column {other}, is rated {why.shares[why.runner_up] or 0:.0%}"
+        )
+        if why.advantages:
+            lines.append(f"advantages over column {other}:")
+    for advantage in why.advantages[:MOST_ADVANTAGES]:
+        lines.append(
+            f"  {advantage.name}: {advantage.here}, not {advantage.there} ({advantage.points:+d})"
+        )
     if why.flip is not None:
         lines.append(f"if {why.flip.instead}, it would play column {why.flip.move + 1}")
     return lines

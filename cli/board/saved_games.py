@@ -1,4 +1,4 @@
-"""Games as lines of text: the columns played, who played them, how it ended."""
+"""Saved games: a text file with a line per game, or a run to train on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from selfplay.cli.board.game import Game, Seat, result_of
-from selfplay.cli.drawing import PLAYER_NAMES
+from selfplay.cli.rendering import PLAYER_NAMES
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -16,8 +16,8 @@ _SIDES = tuple(PLAYER_NAMES.values())
 _LONGEST = 4096
 
 
-def line_of(game: Game) -> str:
-    """The line that stands for a game."""
+def game_line(game: Game) -> str:
+    """A game as a line: columns played, players, result and, if unusual, the board; by tabs."""
     position, board = game.position, game.start.board
     parts = [position.notation or "", *map(str, game.seats), result_of(position, _SIDES)]
     if board != Board():
@@ -25,25 +25,25 @@ def line_of(game: Game) -> str:
     return "\t".join(parts)
 
 
-def keep(game: Game, path: Path) -> None:
-    """Put a game behind the others in a file."""
+def save_game(game: Game, path: Path) -> None:
+    """Append a game to a file."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(line_of(game) + "\n")
+        file.write(game_line(game) + "\n")
 
 
-def kept_in(path: Path, board: Board) -> list[Game]:
-    """The games of a file; of a line, all but the columns may be left out."""
+def load_games(path: Path, board: Board) -> list[Game]:
+    """The games of a file. Only the columns are required; `board` is used where none is given."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text: a file of games has one on each line") from None
+        raise InputError(f"{path} is not text: a file of games has one on each line") from None
     except OSError as error:
         raise InputError(f"cannot read games from {path}: {error.strerror}") from None
     games = []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
             try:
-                games.append(_game_of(line, board))
+                games.append(_parse_game(line, board))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from None
     if not games:
@@ -51,7 +51,7 @@ def kept_in(path: Path, board: Board) -> list[Game]:
     return games
 
 
-def _game_of(line: str, board: Board) -> Game:
+def _parse_game(line: str, board: Board) -> Game:
     if len(line) > _LONGEST:
         raise InputError(f"longer than {_LONGEST} characters: not a game")
     notation, *rest = line.split("\t")
@@ -66,32 +66,29 @@ def _game_of(line: str, board: Board) -> Game:
     return Game(Position(board), seats, moves=list(final.moves or ()))
 
 
-def keep_as_run(games: Sequence[Game], run: str) -> str:
-    """Make a run of games: what was played stands for what a teacher says. What came of it."""
+def save_as_run(games: Sequence[Game], run: str) -> str:
+    """Write games as a run, labelled with the moves played; returns a summary."""
     from selfplay.storage.labelling import rows_of_game
     from selfplay.storage.location import Location
-    from selfplay.storage.recorded import keep_games
+    from selfplay.storage.recorded import save_games
 
-    made = [game for game in games if game.moves]
-    if not made:
-        return f"no stone was played: there is nothing to keep in {run}"
-    board = made[0].start.board
+    games = [game for game in games if game.moves]
+    if not games:
+        return f"{run} was not written: no move was played"
+    board = games[0].start.board
     rows = [
         rows_of_game(
             number,
             board,
             game.positions[:-1],
-            [
-                decision or Decision(move=move)
-                for move, decision in zip(game.moves, game.decisions, strict=True)
-            ],
+            [d or Decision(move=m) for m, d in zip(game.moves, game.decisions, strict=True)],
             game.moves,
             game.position.winner,
             finished=game.position.is_over,
         )
-        for number, game in enumerate(made)
+        for number, game in enumerate(games)
     ]
-    people = sorted({str(seat) for game in made for seat in game.seats})
-    dataset = keep_games(rows, board, Location(run), {"played by": people})
-    games_word = "game" if len(made) == 1 else "games"
-    return f"{run}: {len(made)} {games_word}, {dataset.positions} positions"
+    people = sorted({str(seat) for game in games for seat in game.seats})
+    dataset = save_games(rows, board, Location(run), {"played by": people})
+    counted = "1 game" if len(games) == 1 else f"{len(games)} games"
+    return f"{run}: {counted}, {dataset.positions} positions"

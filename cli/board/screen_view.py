@@ -1,14 +1,12 @@
-"""A session on a whole screen that is drawn anew in place."""
+"""A session on the full screen of a terminal, redrawn in place."""
 
 from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -18,26 +16,26 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from selfplay.cli.board.draw_board import Pen, draw_board
 from selfplay.cli.board.keyboard import DOWN, ENTER, LEFT, RIGHT, UP, keys
-from selfplay.cli.board.picture import Pen, picture
 from selfplay.cli.board.session import Scene
-from selfplay.cli.drawing import has_unicode, in_plain
+from selfplay.cli.rendering import ascii_keys, has_unicode
 from selfplay.game.board import Board
 
-_FRAMES_A_SECOND = 10
+_FRAMES_PER_SECOND = 10
 _AROUND = 9
-"""Lines above and below the cells of the board."""
+"""Lines above and below the board."""
 
 
-class Screen:
-    """Draws a scene, and reads keys as they are pressed."""
+class ScreenView:
+    """Draws a scene, and reads single keys."""
 
     waits = True
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._scene: Scene | None = None
-        self._doing: Callable[[], str] | None = None
+        self._status: Callable[[], str] | None = None
         self._spinner = Spinner("dots" if has_unicode(console) else "line")
         self._cursor: int | None = None
         self._typed = ""
@@ -45,14 +43,14 @@ class Screen:
         self._live = Live(
             console=console,
             screen=True,
-            auto_refresh=False,  # where nothing moves, nothing has to be drawn
+            auto_refresh=False,  # redrawn after a key, or by `busy`
             get_renderable=self._draw,
             redirect_stdout=False,
             redirect_stderr=False,
         )
 
-    def __enter__(self) -> Screen:
-        # Whoever ends the program finds the terminal as it was; nobody puts it to sleep meanwhile.
+    def __enter__(self) -> ScreenView:
+        # Restore the terminal when killed; Ctrl-Z is ignored.
         handlers = {**_HANDLERS, signal.SIGWINCH: lambda *_: self._live.refresh()}
         for number, handler in handlers.items():
             before = signal.signal(number, handler)
@@ -61,16 +59,11 @@ class Screen:
         self._stack.enter_context(self._live)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def has_room(self, board: Board) -> bool:
-        """Whether all of the board can be seen."""
+        """Whether the board fits the window."""
         width, height = self._console.size
         return width >= 3 * board.columns and height >= board.rows + _AROUND
 
@@ -83,9 +76,9 @@ class Screen:
         self._live.refresh()
 
     def command(self, scene: Scene) -> str:
-        """A key, or the column that was chosen by arrows or by digits."""
+        """A key, or the column chosen with arrows or digits."""
         columns = scene.game.start.board.columns
-        choosing = scene.look_at is None and not scene.position.is_over and scene.may_choose
+        choosing = scene.may_choose
         if choosing:
             self._cursor = columns // 2 if self._cursor is None else self._cursor
         self._typed = ""
@@ -107,16 +100,16 @@ class Screen:
                 return key.lower()
 
     @contextmanager
-    def busy(self, scene: Scene, doing: Callable[[], str]) -> Iterator[None]:
+    def busy(self, scene: Scene, status: Callable[[], str]) -> Iterator[None]:
         over = Event()
 
-        def draw_on() -> None:
-            while not over.wait(1 / _FRAMES_A_SECOND):
+        def redraw() -> None:
+            while not over.wait(1 / _FRAMES_PER_SECOND):
                 self._live.refresh()
 
-        painter = Thread(target=draw_on, daemon=True)
+        painter = Thread(target=redraw, daemon=True)
         try:
-            self._doing = doing
+            self._status = status
             self.show(scene)
             painter.start()
             yield
@@ -124,38 +117,34 @@ class Screen:
             over.set()
             if painter.ident is not None:
                 painter.join()
-            self._doing = None
-
-    def pause(self, seconds: float) -> None:
-        time.sleep(seconds)
+            self._status = None
 
     def note(self, text: str) -> None:
-        """Say it beside the spinner, until what is being done is another thing."""
-        if self._doing is not None:
-            self._doing = lambda: text
+        """Show this beside the spinner until the work in progress ends."""
+        if self._status is not None:
+            self._status = lambda: text
 
     def _draw(self) -> RenderableType:
-        return Text() if self._scene is None else self.drawn(self._scene)
+        return Text() if self._scene is None else self.render(self._scene)
 
-    def drawn(self, scene: Scene) -> RenderableType:
-        """All of what is to be seen."""
+    def render(self, scene: Scene) -> RenderableType:
+        """The whole screen."""
         pen = Pen.of(self._console)
-        can_choose = scene.may_choose and scene.look_at is None and not self._doing
-        cursor = self._cursor if can_choose and not scene.position.is_over else None
+        cursor = self._cursor if scene.may_choose and not self._status else None
         columns = Table.grid(padding=(0, 3))
         columns.add_column(no_wrap=True)
         columns.add_column()
-        board = picture(scene.position, pen, scene.last, cursor, scene.values)
+        board = draw_board(scene.position, pen, scene.last, cursor, scene.values)
         if cursor is None:
             board = Text("\n") + board
         panel = scene.panel if scene.panel is not None else Text()
         columns.add_row(board, _Cut(panel, self.panel_lines))
         parts: list[RenderableType] = [self._title(scene, pen), columns, Text()]
-        if self._doing is not None:
-            self._spinner.update(text=Text(self._doing()))
+        if self._status is not None:
+            self._spinner.update(text=Text(self._status()))
             parts.append(self._spinner)
-        elif scene.complaint:
-            parts.append(Text(scene.complaint, style="bold magenta"))
+        elif scene.error:
+            parts.append(Text(scene.error, style="bold magenta"))
         else:
             parts.append(Text(scene.message))
         parts.append(self._keys(scene))
@@ -175,9 +164,9 @@ class Screen:
 
     def _keys(self, scene: Scene) -> Text:
         text = "  ".join(f"{key} {word}" for key, word, _ in scene.keys_on_board)
-        if self._doing is not None:
-            text = "Ctrl-C stops it"
-        return Text(in_plain(text, self._console), style="dim")
+        if self._status is not None:
+            text = "Ctrl-C stops this"
+        return Text(ascii_keys(text, self._console), style="dim")
 
 
 def _end(number: int, _frame: object) -> None:
@@ -192,7 +181,7 @@ _HANDLERS: dict[int, Any] = {
 
 
 class _Cut:
-    """So many lines of something."""
+    """The first lines of a renderable."""
 
     def __init__(self, inner: RenderableType, lines: int) -> None:
         self._inner, self._lines = inner, lines

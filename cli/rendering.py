@@ -1,0 +1,114 @@
+"""Boards, bars and tables as text, for all commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from selfplay.errors import printable
+from selfplay.game.position import FIRST, SECOND, SYMBOLS, Position
+from selfplay.players import Decision
+
+PLAYER_STYLES = {FIRST: Style(color="red", bold=True), SECOND: Style(color="yellow", bold=True)}
+PLAYER_NAMES = {FIRST: "X", SECOND: "O"}
+RESULT_NAMES = {1: "win", 0: "draw", -1: "loss"}
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_ASCII_ARROWS = str.maketrans({"←": "<", "→": ">", "↑": "^", "↓": "v"})
+
+
+def console() -> Console:
+    """Standard output, in colour at a terminal unless NO_COLOR is set."""
+    # Names that users chose may contain brackets and colons: print them unchanged.
+    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def top_stone(position: Position, column: int) -> int:
+    """The index of the topmost stone of a column, among the cells from the top left."""
+    board, cells = position.board, position.cells()
+    return next(i for i in range(column, board.cells, board.columns) if cells[i])
+
+
+def board_text(position: Position) -> Text:
+    """The board with numbered columns and the last move marked."""
+    board = position.board
+    width = len(str(board.columns)) + 1
+    marked = top_stone(position, position.moves[-1]) if position.moves else None
+    text = Text()
+    for index, code in enumerate(position.cells()):
+        style = PLAYER_STYLES.get(code, Style(dim=True))
+        if index == marked:
+            style += Style(reverse=True)
+        text.append(" " * (width - 1)).append(SYMBOLS[code], style)
+        if index % board.columns == board.columns - 1:
+            text.append("\n")
+    text.append("".join(str(c + 1).rjust(width) for c in range(board.columns)))
+    return text
+
+
+def bar(share: float, width: int, *, unicode: bool) -> str:
+    """A bar of up to `width` cells for a share from 0 to 1."""
+    if not unicode:
+        return "#" * round(share * width)
+    eighths = round(share * width * 8)
+    return _EIGHTHS[8] * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def has_unicode(console: Console) -> bool:
+    encoding = console.encoding.lower().replace("-", "")
+    return encoding.startswith("utf") and not console.legacy_windows
+
+
+def ascii_keys(text: str, console: Console) -> str:
+    """The names of keys, with ASCII arrows where the console has no others."""
+    return text if has_unicode(console) else text.translate(_ASCII_ARROWS)
+
+
+def decision_table(decision: Decision, target: Console, width: int = 24) -> Table:
+    """What a player knows of each column; what no column has is left out."""
+    unicode = has_unicode(target)
+    visits, total = decision.visits, max(1, sum(decision.visits or ()))
+    shares = decision.shares or tuple(count / total for count in visits or ())
+    known: Sequence[float | None]
+    if decision.shares:
+        title, known, form = "rating", decision.shares, ".0%"
+    elif decision.evaluations:
+        title, known, form = "evaluation", decision.evaluations, "+,.1f"
+    elif decision.scores:
+        title, known, form = "score", decision.scores, "+d"
+    else:
+        title, known, form = "value", decision.value or (), "+.3f"
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("column", justify="right")
+    if visits:
+        table.add_column("visits", justify="right")
+    if shares:
+        table.add_column("", width=width, no_wrap=True)
+    table.add_column(title, justify="right")
+    table.add_column("proven")
+    for column, number in enumerate(known):
+        chosen = column == decision.move
+        cells = [f"{'>' if chosen else ' '} {column + 1}"]
+        if visits:
+            cells.append(f"{visits[column]:,}")
+        if shares:
+            cells.append(bar(shares[column] or 0.0, width, unicode=unicode))
+        cells.append("" if number is None else format(number, form))
+        proven = decision.proven[column] if decision.proven else None
+        cells.append("" if proven is None else RESULT_NAMES[proven])
+        table.add_row(*cells, style=Style(bold=True) if chosen else None)
+    return table
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table without lines: numbers to the right, the first column and untitled ones left."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for number, title in enumerate(header):
+        table.add_column(title, justify="right" if number and title else "left")
+    for row in rows:
+        table.add_row(*map(printable, row))  # cells may come from files of strangers
+    return table
