@@ -46,7 +46,7 @@ HEADER = (
     "up to 15 stones",
     "16–25",
     "26 and more",
-    "mistakes in all",
+    "all mistakes",
     "as first",
     "as second",
     "a move",
@@ -88,7 +88,7 @@ class Printer:
             print(" | ".join(row(progress.entries[-1])), file=self._out, flush=True)
 
     def stopping(self) -> None:
-        print("finishing the games in work; Ctrl-C again stops at once", file=sys.stderr)
+        print("finishing the current games; Ctrl-C again stops at once", file=sys.stderr)
 
 
 def _train_classic(folder: str, executor: RayExecutor, stop: Callable[[], bool]) -> None:
@@ -136,7 +136,7 @@ def table(settings: Settings, entries: tuple[Entry, ...]) -> Iterator[str]:
     games, positions = settings.slow["perfect"]
     yield ""
     yield (
-        "Mistakes: the share of contested positions in which the move gives something away, by "
+        "Mistakes: the share of contested positions in which the move is a mistake, by "
         f"stones on the board. Scores: {settings.games // 2} games each against "
         f"`{settings.opponent}`, from openings of {settings.opening.replace('-', ' to ')} random "
         f"plies (`perfect`: {games // 2}, and {positions} of the positions). 95 % confidence "

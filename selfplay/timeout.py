@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TypeVar
 
+from selfplay.signals import handling
+
 T = TypeVar("T")
 
 
@@ -42,11 +44,10 @@ def _alarm(seconds: float) -> Iterator[None]:
         if is_on:
             raise TimeUpError
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        is_on = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+    with handling({signal.SIGALRM: ring}):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            is_on = False
+            signal.setitimer(signal.ITIMER_REAL, 0)

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
-from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
@@ -21,6 +20,7 @@ from selfplay.cli.board.keyboard import DOWN, ENTER, LEFT, RIGHT, UP, keys
 from selfplay.cli.board.session import Scene
 from selfplay.cli.rendering import ascii_keys, has_unicode
 from selfplay.game.board import Board
+from selfplay.signals import Handler, handling
 
 _FRAMES_PER_SECOND = 10
 _AROUND = 9
@@ -51,10 +51,8 @@ class ScreenView:
 
     def __enter__(self) -> ScreenView:
         # Restore the terminal when killed; Ctrl-Z is ignored.
-        handlers = {**_HANDLERS, signal.SIGWINCH: lambda *_: self._live.refresh()}
-        for number, handler in handlers.items():
-            before = signal.signal(number, handler)
-            self._stack.callback(signal.signal, number, before)
+        resized = {signal.SIGWINCH: lambda *_: self._live.refresh()}
+        self._stack.enter_context(handling(_HANDLERS | resized))
         self._read = self._stack.enter_context(keys())
         self._stack.enter_context(self._live)
         return self
@@ -173,7 +171,7 @@ def _end(number: int, _frame: object) -> None:
     sys.exit(128 + number)
 
 
-_HANDLERS: dict[int, Any] = {
+_HANDLERS: dict[int, Handler] = {
     signal.SIGTERM: _end,
     signal.SIGHUP: _end,
     signal.SIGTSTP: signal.SIG_IGN,

@@ -13,11 +13,8 @@ Compiled code is cached on disk, so that only the first start pays for it. Three
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from operator import attrgetter
-from types import FrameType
 from typing import Any, TypeVar
 
 import numba
@@ -45,6 +42,7 @@ from selfplay.game.board import (
     winning_cells,
 )
 from selfplay.kernels.code_cache import cache_directory, clear, process_lock, source_root
+from selfplay.signals import deferring
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,7 +61,7 @@ def kernel(function: F) -> F:
     compile_now = dispatcher.compile
 
     def compile_alone(signature: Sequence[types.Type]) -> Any:
-        with _deferred_interrupts(), global_compiler_lock:
+        with deferring(signal.SIGINT), global_compiler_lock:  # it may crash the compiler
             # Every process does this once, and need not wait for others.
             dispatcher.typingctx.refresh()
             dispatcher.targetctx.refresh()
@@ -102,23 +100,6 @@ class _Announcer(event.Listener):  # type: ignore[misc]
 def before_first_compilation(announce: Callable[[], None]) -> None:
     """Call this once before the first compilation, if there is one: it takes some seconds."""
     event.register("numba:compile", _Announcer(announce))
-
-
-@contextmanager
-def _deferred_interrupts() -> Iterator[None]:
-    """Delay Ctrl-C: the compiler may crash on it, or swallow it."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    deferred: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda *received: deferred.append(received))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if deferred:
-        before(*deferred[0])
 
 
 class BoardType(types.Type):  # type: ignore[misc]

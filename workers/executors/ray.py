@@ -30,6 +30,7 @@ from ray._private import ray_constants
 from ray.exceptions import RayError, RayTaskError
 
 from selfplay.errors import InputError, quoted
+from selfplay.signals import STOPPING, deferring, handling
 from selfplay.workers.executors.interface import (
     Done,
     Event,
@@ -352,35 +353,19 @@ def _cluster_cores() -> int:
 
 @contextmanager
 def _interrupts_after() -> Iterator[None]:
-    """Ctrl-C while Ray starts or ends would leave processes behind: let it wait."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _frame: came.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
-    try:
-        yield
-    except SystemExit:  # by which Ray answers SIGTERM once it has begun to start
-        raise KeyboardInterrupt from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if came:
-        raise KeyboardInterrupt
+    """Defer Ctrl-C while Ray starts or ends: it would leave processes behind."""
+    with deferring(*STOPPING):
+        try:
+            yield
+        except SystemExit:  # Ray's answer to SIGTERM once it has begun to start
+            raise KeyboardInterrupt from None
 
 
 @contextmanager
 def _interrupts_at_once() -> Iterator[None]:
-    """Ray may wait for ever for somebody who answers, but is no Ray, and hears nothing meanwhile:
-    let the system end it. Nothing of it is on this machine."""
+    """Let Ctrl-C end the process: Ray waits, deaf, for an address that answers but is no Ray."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
+    with handling({signal.SIGINT: signal.SIG_DFL}):
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)

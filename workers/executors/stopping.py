@@ -1,15 +1,16 @@
-"""Stopping in order: at the first Ctrl-C, at SIGTERM, or when the time is up."""
+"""Stop a job in order: at the first Ctrl-C or SIGTERM, or after a time."""
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from selfplay.signals import STOPPING, handling
+
 
 class Stop:
-    """Whether to begin nothing more."""
+    """Called as a function, says whether to start no more work."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
@@ -24,25 +25,17 @@ class Stop:
 
     @contextmanager
     def listening(self, announce: Callable[[], None]) -> Iterator[None]:
-        """Take the first signal as a wish, which is announced; the second ends all at once.
+        """Stop in order at the first signal, which is announced, and at once at the second.
 
-        Ray has handlers of its own: these go on top of them, so Ray is started before.
+        Ray installs handlers when it starts: enter this after it.
         """
 
         def on_signal(_number: int, _frame: object) -> None:
             if self.is_interrupted:
                 raise KeyboardInterrupt
             self.is_interrupted = True
-            with suppress(OSError):  # of a terminal that went away nobody needs to be told
+            with suppress(OSError):  # the terminal may be gone
                 announce()
 
-        before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
-        try:
+        with handling(dict.fromkeys(STOPPING, on_signal)):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-# The last is what a terminal sends that goes away.
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
