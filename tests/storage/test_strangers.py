@@ -243,5 +243,5 @@ def test_nobody_is_told_to_generate_what_was_imported(tmp_path: Path) -> None:
     assert run("dataset", "import", str(ROOT / "examples/tiny.csv"), "run", cwd=tmp_path).stdout
     (tmp_path / "run" / shard_path(0)).unlink()
     told = run("status", "run", cwd=tmp_path).stdout
-    assert "has to be imported, merged or recorded again" in told
+    assert "import, merge or record the missing shards again" in told
     assert "selfplay generate" not in told
