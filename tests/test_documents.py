@@ -76,7 +76,10 @@ def test_what_the_architecture_names_is_where_it_says() -> None:
     for path, name in hops:
         source = (ROOT / path).read_text()
         for part in name.split("."):
-            assert re.search(rf"^\s*(def|class) {part}\b|^{part}\b.* = ", source, re.M), (path, name)
+            assert re.search(rf"^\s*(def|class) {part}\b|^{part}\b.* = ", source, re.M), (
+                path,
+                name,
+            )
 
 
 def test_make_has_the_verbs_that_are_shown() -> None:

@@ -16,7 +16,7 @@ from selfplay.storage.spec import Spec
 from tests.cli.command import ROOT
 from tests.fuzz.mutants import of_text, strange
 
-MUTANTS = 100
+MUTANTS = 60
 
 
 def test_no_mutant_of_a_file_ends_a_command_in_disorder() -> None:
@@ -31,7 +31,7 @@ def test_no_mutant_of_a_text_is_a_fault() -> None:
     chance = random.Random(1)
     texts = "mcts:iterations=100,rollout=careful minimax:depth=3,eval=threats perfect random"
     texts += " tree:models/base sensible:0-20 all:3 44352 4,4,11 7x6"
-    for _ in range(3000):
+    for _ in range(800):
         text = of_text(chance, chance.choice(texts.split()))
         for parse in (
             PlayerSpec.parse,
@@ -46,7 +46,7 @@ def test_no_mutant_of_a_text_is_a_fault() -> None:
 def test_no_spec_of_strange_values_is_a_fault() -> None:
     chance = random.Random(2)
     names = [name for name in Spec.__slots__ if name != "opening_digest"]
-    for _ in range(5000):
+    for _ in range(2000):
         options = {name: strange(chance) for name in chance.sample(names, chance.randrange(1, 4))}
         with suppress(InputError):
             Spec.from_record(options)

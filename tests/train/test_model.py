@@ -144,7 +144,7 @@ def forged(model: Model, body: bytes | None = None, **changes: Any) -> bytes:
 
 def test_no_damage_goes_unnoticed(models: dict[str, Model]) -> None:
     data, chance = models["candidate"].to_bytes(), random.Random(1)
-    for _ in range(3000):
+    for _ in range(1000):
         at = chance.randrange(len(data))
         refused(data[:at] + bytes([data[at] ^ (1 << chance.randrange(8))]) + data[at + 1 :])
         refused(data[:at])
@@ -170,7 +170,7 @@ def test_no_lie_does_any_harm(models: dict[str, Model]) -> None:
     ]:  # fmt: skip
         assert len(refused(forged(model, **{name: value}))) < 300
     broken = 0
-    for _ in range(3000):
+    for _ in range(600):
         # Nodes that ask anything, in any order: refused, or else a tree that gives answers.
         at = chance.randrange(len(body))
         other = body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :]
@@ -180,7 +180,7 @@ def test_no_lie_does_any_harm(models: dict[str, Model]) -> None:
             broken += 1
         else:
             found.scores(*some_positions())
-    assert broken > 100
+    assert broken > 20
 
 
 def test_reading_takes_little_memory_whatever_the_file_says(

@@ -12,7 +12,8 @@ import pytest
 
 from tests import ROOT
 
-SEARCH = [sys.executable, "-m", "selfplay", "analyse", "4", "--player", "mcts:50", "--json"]
+SEARCH = [sys.executable, "-m", "selfplay", "analyse", "2", "--board", "4x4"]
+SEARCH += ["--player", "minimax:2", "--json"]
 
 
 def environment(cache: Path) -> dict[str, str]:
@@ -87,12 +88,13 @@ def test_a_change_in_what_a_kernel_calls_is_seen(tmp_path: Path) -> None:
 
 FORK = """
 import os, threading
-from selfplay import Board, MctsOptions, MctsPlayer
+from selfplay import Board
 from selfplay.kernels import jit as compiled
+from selfplay.minimax.player import GreedyPlayer
 
 started = threading.Event()
 compiled.before_first_compilation(started.set)
-thread = threading.Thread(target=lambda: MctsPlayer(Board(), MctsOptions(iterations=1)))
+thread = threading.Thread(target=lambda: GreedyPlayer(Board()))
 thread.start()
 started.wait()
 wait, done = os.pipe()
@@ -119,12 +121,13 @@ def test_a_fork_while_another_thread_compiles_blocks_nobody(tmp_path: Path) -> N
 
 THREADS = """
 from concurrent.futures import ThreadPoolExecutor
-from selfplay import Board, MctsOptions, MctsPlayer, Position
+from selfplay import Board, Position
+from selfplay.minimax.player import GreedyPlayer
 
 def search(seed):
-    player = MctsPlayer(Board(), MctsOptions(iterations=100))
+    player = GreedyPlayer(Board())
     player.new_game(1)
-    return player.decide(Position()).visits
+    return player.decide(Position()).evaluations
 
 with ThreadPoolExecutor(8) as pool:
     print(len(set(pool.map(search, range(8)))))
