@@ -19,7 +19,7 @@ from selfplay.train.tree.onnx_export import as_onnx
 from tests import ROOT
 
 TINY = str(ROOT / "examples" / "tiny")
-COUNT = 10_000
+COUNT = 2_000
 
 
 @pytest.fixture(scope="module")

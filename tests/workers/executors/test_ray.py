@@ -183,17 +183,17 @@ def test_killed_workers_and_a_killed_driver_change_nothing(tmp_path: Path) -> No
     driver = subprocess.Popen(
         command(run, 4), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while kills < 10 and driver.poll() is None:
+    while kills < 5 and driver.poll() is None:
         there = below(driver.pid, "ray::Worker")
         if len(there) > 1 and shards_in(run) >= 10 * (kills + 1):
             os.kill(chance.choice(there), signal.SIGKILL)
             kills += 1
         time.sleep(0.02)
-    assert kills == 10
+    assert kills == 5
     there = below(driver.pid, "ray::Worker")
     driver.kill()
     driver.communicate()
-    assert 100 <= shards_in(run) < GAMES // 5
+    assert 50 <= shards_in(run) < GAMES // 5
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in there))
     resumed = subprocess.run(command(run, 2), capture_output=True, text=True, check=False)
     assert resumed.returncode == 0
