@@ -27,7 +27,7 @@ from selfplay.cli.commands.solve import solve
 from selfplay.cli.commands.status import status
 from selfplay.cli.commands.train import train
 from selfplay.cli.streams import LossyStream, discard_output
-from selfplay.errors import InputError, printable, without_keys
+from selfplay.errors import InputError, PlayerError, printable, without_keys
 from selfplay.pipeline.job import StoppedError
 from selfplay.workers.executors.interface import JobError
 
@@ -109,7 +109,7 @@ def _exit_with(error: Exception) -> NoReturn:
             _exit(str(error), BAD_INPUT)
         case StoppedError():
             _exit(str(error), INTERRUPTED)
-        case JobError():
+        case JobError() | PlayerError():
             _exit(str(error), FAILED)
         case typer.TyperException():
             message = error.format_message().replace("Value error, ", "")

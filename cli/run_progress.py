@@ -35,7 +35,8 @@ def reporter(as_json: bool) -> Iterator[Display[Progress]]:
 
 def counts(progress: Progress) -> str:
     """Games and positions so far, and the time that remains."""
-    parts = [f"{progress.games:,} games", f"{progress.positions:,} positions"]
+    of = "" if progress.wanted is None else f" of {progress.wanted:,}"
+    parts = [f"{progress.games:,} games", f"{progress.positions:,}{of} positions"]
     if progress.failed:
         parts.append(f"{len(progress.failed)} failed")
     if progress.seconds_left is not None:
@@ -67,24 +68,36 @@ def _log(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def _other_driver(progress: Progress) -> str | None:
+    """What to say about another driver on the same run, if there is one."""
+    if progress.other is None:
+        return None
+    shard, seconds = progress.other
+    return f"another driver wrote shard {shard} {duration(seconds)} ago; both do the same work"
+
+
 class LogLines:
     """A line every few seconds, for logs."""
 
     def __init__(self) -> None:
         self._next = time.monotonic() + _LOG_SECONDS
         self._lost = 0
+        self._told_of_other = False
 
     def show(self, progress: Progress) -> None:
-        self._report_lost(progress)
+        self._report_news(progress)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _LOG_SECONDS
             shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
             self.print(f"{shards}, {counts(progress)}, {speed(progress)}")
 
-    def _report_lost(self, progress: Progress) -> None:
+    def _report_news(self, progress: Progress) -> None:
         if progress.lost > self._lost:
             self._lost = progress.lost
             self.print(f"a worker was lost ({progress.trouble}); starting another")
+        if not self._told_of_other and (told := _other_driver(progress)):
+            self._told_of_other = True
+            self.print(told)
 
     def stopping(self) -> None:
         self.print(STOPPING.format("shards"))
@@ -121,7 +134,7 @@ class Bar(LogLines):
             total=progress.shards_total,
             description=f"{counts(progress)}\n{speed(progress)}",
         )
-        self._report_lost(progress)
+        self._report_news(progress)
 
     def print(self, text: str) -> None:
         self.live.console.print(text, highlight=False)
@@ -134,8 +147,12 @@ class JsonLines:
         self._out = out  # sys.stdout is replaced while Ray runs
         self._next = 0.0
         self._shown: tuple[int, int] | None = None
+        self._told_of_other = False
 
     def show(self, progress: Progress) -> None:
+        if not self._told_of_other and (told := _other_driver(progress)):
+            self._told_of_other = True
+            _log(told)
         state = (progress.shards, progress.workers)
         if time.monotonic() < self._next or state == self._shown:
             return

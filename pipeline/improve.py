@@ -20,7 +20,7 @@ from selfplay.errors import InputError
 from selfplay.game.openings import parse_openings
 from selfplay.options import check_names
 from selfplay.pipeline.config import ImproveConfig
-from selfplay.registry import PlayerSpec
+from selfplay.registry import PlayerSpec, refuse_stored_code
 from selfplay.seeding import derive
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
@@ -109,6 +109,9 @@ class Improvement:
         begun = self._read_settings()
         if begun is None and not self.place.is_empty:
             raise InputError(f"{self.place} is not empty: choose a new folder")
+        for name, value in ({} if begun is None else begun["options"]).items():
+            if name not in given:
+                refuse_stored_code(name, value)
         self.config = ImproveConfig(**({} if begun is None else begun["options"]) | dict(given))
         self.extra_runs = [Dataset(run) for run in self.config.extra_run]
         self.board = self.config.parsed_board

@@ -14,6 +14,10 @@ class InputError(ValueError):
     """Bad input; the message says what is wrong and what would be right."""
 
 
+class PlayerError(Exception):
+    """A player from outside this program failed; the message names it."""
+
+
 def quoted(text: str, most: int = 40) -> str:
     """Input quoted for a message: shortened, without credentials and control characters."""
     shown = without_keys(text)

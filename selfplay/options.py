@@ -91,6 +91,25 @@ def check_type(name: str, value: object, annotation: Any) -> None:
         raise InputError(f"{name} is {what}, not {shown}")
 
 
+def parse_value(key: str, text: str, annotation: Any) -> Any:
+    """The value of an option from its text."""
+    choices = [member for member in get_args(annotation) if member is not NoneType]
+    if get_origin(annotation) is Literal:
+        if text not in choices:
+            raise InputError(f"{key} is one of {', '.join(choices)}, not {quoted(text)}")
+        return text
+    kind = choices[0] if choices else annotation
+    if kind is bool:
+        if text not in ("on", "off"):
+            raise InputError(f"{key} is on or off, not {quoted(text)}")
+        return text == "on"
+    try:
+        return kind(text)
+    except ValueError:
+        what = "a whole number" if kind is int else "a number"
+        raise InputError(f"{key} is {what}, not {quoted(text)}") from None
+
+
 def _kinds(annotation: Any) -> list[Any]:
     """The types that an annotation allows, or the values of a `Literal`."""
     if get_origin(annotation) is Literal:

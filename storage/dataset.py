@@ -228,8 +228,15 @@ def write_run(place: Location, manifest: Manifest, rows_of: Callable[[range], Ro
     return Dataset(place)
 
 
-def write_shard(place: Location, manifest: Manifest, shard: int, rows: Rows) -> Footer:
-    """Write a shard atomically; the footer of the shard that is there afterwards.
+def write_shard(
+    place: Location,
+    manifest: Manifest,
+    shard: int,
+    rows: Rows,
+    on_existing: Callable[[], object] = lambda: None,
+) -> Footer:
+    """Write a shard atomically, or call `on_existing` if it is there by now; the footer of the
+    shard that is there afterwards.
 
     `run.json` and an existing shard are read again just before the file becomes visible: a shard of
     another run, or one with more games, is never overwritten.
@@ -240,7 +247,11 @@ def write_shard(place: Location, manifest: Manifest, shard: int, rows: Rows) -> 
 
     def is_done() -> bool:
         now = Manifest.read(place)
-        if now is None or not now.is_same_run(manifest) or now.games != manifest.games:
+        if (
+            now is None
+            or not now.is_same_run(manifest)
+            or now.games_of(shard) != manifest.games_of(shard)
+        ):
             raise InputError(f"{place} was changed meanwhile: run the command again")
         try:
             footer = read_footer(place, shard)
@@ -264,4 +275,7 @@ def write_shard(place: Location, manifest: Manifest, shard: int, rows: Rows) -> 
         existing.append(footer)
         return True
 
-    return wanted if place.write(shard_path(shard), data, is_done) else existing[-1]
+    if place.write(shard_path(shard), data, is_done):
+        return wanted
+    on_existing()
+    return existing[-1]

@@ -37,6 +37,8 @@ class Manifest:
     engine: str | None = None  # a digest of the code that generates the rows
     is_repeatable: bool = True
     """Whether the same spec gives the same rows: false if a player has a time limit."""
+    positions: int | None = None
+    """The run ends with the first game at which it has so many; until then `games` grows."""
     schema_version: int = SCHEMA_VERSION
 
     @classmethod
@@ -69,6 +71,13 @@ class Manifest:
         return range(shard * self.shard_games, min(self.games, (shard + 1) * self.shard_games))
 
     @property
+    def most_rows_of_game(self) -> int:
+        """The most rows that a game can have."""
+        if self.spec is not None and self.spec.mode == "positions":
+            return 1
+        return -(-self.board.cells // 2) if self.skips_replies else self.board.cells
+
+    @property
     def skips_replies(self) -> bool:
         """Whether games have no rows for the moves of an opponent."""
         if self.spec is not None:
@@ -97,6 +106,8 @@ class Manifest:
             "made_with": self.made_with,
             "engine": self.engine,
         }
+        if self.positions is not None:
+            record["positions"] = self.positions
         place.write(NAME, (json.dumps(record, indent=2) + "\n").encode(), unless)
 
     def begin(self, place: Location) -> None:
@@ -145,6 +156,7 @@ class Manifest:
             made_with=_object_in(record["made_with"]),
             engine=None if record.get("engine") is None else _digest_in(record["engine"]),
             is_repeatable=bool(record["repeatable"]),
+            positions=None if record.get("positions") is None else int(record["positions"]),
             schema_version=int(record["schema_version"]),
         )
         sizes = manifest.games, manifest.shard_games, manifest.board

@@ -138,6 +138,9 @@ class Spec:
         if "rival" in record:  # the name of `opponent` before the first release
             record = {"opponent" if name == "rival" else name: record[name] for name in record}
         spec = cls(**record)
+        for player in spec.roles.values():  # parsing another's would load its package
+            if player.strip().startswith("py:") and PlayerSpec.parse(player).source is None:
+                raise InputError("a player's code has no digest")
         if spec.has_opening_file and spec.opening_digest is None:
             raise InputError("its opening is a file without a digest")
         return spec
@@ -151,10 +154,25 @@ class Spec:
         return Board.parse(self.board, self.connect)
 
     @property
-    def players(self) -> list[PlayerSpec]:
+    def roles(self) -> dict[str, str]:
         """The teacher, and the explorer and opponent if given."""
-        names = self.teacher, self.explorer, self.opponent
-        return [PlayerSpec.parse(name) for name in names if name is not None]
+        names = {name: getattr(self, name) for name in ("teacher", "explorer", "opponent")}
+        return {role: name for role, name in names.items() if name is not None}
+
+    @property
+    def players(self) -> list[PlayerSpec]:
+        return [PlayerSpec.parse(name) for name in self.roles.values()]
+
+    @property
+    def words_to_resume(self) -> list[str]:
+        """The options of `generate` without which a run of this spec is not resumed: players whose
+        code only a command line may name."""
+        return [
+            word
+            for role, player in zip(self.roles, self.players, strict=True)
+            if player.name == "py"
+            for word in (f"--{role}", str(replace(player, source=None)))
+        ]
 
     @property
     def is_repeatable(self) -> bool:
@@ -170,9 +188,8 @@ class Spec:
     def _identity(self) -> dict[str, Any]:
         options = asdict(self)
         del options["games"]
-        for role in ("teacher", "explorer", "opponent"):  # without options such as memory
-            if options[role] is not None:
-                options[role] = PlayerSpec.parse(options[role]).full
+        for role, name in self.roles.items():  # without options such as memory
+            options[role] = PlayerSpec.parse(name).full
         if self.opponent is None:  # keep the hashes of runs older than opponents
             del options["opponent"]
         if self.opening_digest is not None:  # the path of the file does not matter

@@ -19,7 +19,7 @@ from selfplay.cli.board.panels import HelpPanel, HintPanel, review_panel, why_pa
 from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.board.saved_games import save_game
 from selfplay.cli.rendering import PLAYER_NAMES
-from selfplay.errors import InputError
+from selfplay.errors import InputError, PlayerError
 from selfplay.game.position import Position
 from selfplay.players import Player, Searcher
 from selfplay.registry import PlayerSpec
@@ -200,7 +200,7 @@ class GameSession:
             if not view.waits:
                 raise
             scene.error = "stopped: c continues, or choose a column for the player; q quits"
-        except InputError as error:
+        except (InputError, PlayerError) as error:
             if not view.waits:
                 raise
             scene.error = f"{error}; c tries again, or choose a column for the player"
@@ -396,7 +396,7 @@ class GameSession:
             if not self.view.waits:
                 raise
             scene.error = "stopped"
-        except InputError as error:
+        except (InputError, PlayerError) as error:
             scene.error = str(error)
 
 

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,10 @@ _CARD_SECONDS = 5.0
 def generate(
     run: Run,
     given: dict[str, Any],
+    positions: Annotated[
+        int | None,
+        Option(metavar="N", help="End with the first game at which the run has N positions."),
+    ] = None,
     spec: Annotated[
         Path | None, Option(metavar="FILE", help="TOML file with any of the options above.")
     ] = None,
@@ -78,22 +83,30 @@ def generate(
     from selfplay.cli.compilation import announce_compilation
     from selfplay.cli.run_progress import reporter
     from selfplay.pipeline.job import Ended, run_job
+    from selfplay.registry import refuse_stored_code
     from selfplay.storage.location import Location
     from selfplay.workers.executors.stopping import Stop
     from selfplay.workers.generation.generate import Progress
     from selfplay.workers.generation.plan import plan as plan_of
 
     options: dict[str, Any] = {} if spec is None else read_options(spec, Spec, "a spec")
+    for name, value in options.items():
+        if name not in given:
+            refuse_stored_code(name, value)
+    if positions is not None:
+        options.pop("games", None)
     options |= given
     seconds = None if max_time is None else parse_duration(max_time)
     check_executor_options(workers, address)
-    plan = plan_of(Location(run), options, restart=restart, check_engine=check_engine)
+    plan = plan_of(
+        Location(run), options, positions=positions, restart=restart, check_engine=check_engine
+    )
     if dry_run:
         _print_estimate(plan, workers, as_json=as_json)
         return
     stop = Stop(seconds)
     ended = Ended(Progress.of(plan))
-    if plan.missing:
+    if not plan.is_complete:
         announce_compilation(plan.manifest.board)
         executor = executor_of(workers, address)
         ended = run_job(
@@ -122,7 +135,8 @@ def _conclude(plan: Plan, ended: Ended[Progress], stop: Stop, *, as_json: bool) 
     event = "failed" if progress.failed or ended.error else "stopped"
     _print_end(event, progress, None, as_json=as_json)
     done = f"{progress.shards:,} of {progress.shards_total:,} shards are complete"
-    resume = f"resume with: {shlex.join(['selfplay', 'generate', plan.place.uri])}"
+    words = ["selfplay", "generate", plan.place.uri, *plan.spec.words_to_resume]
+    resume = f"resume with: {shlex.join(words)}"
     ended.raise_unless_complete(done, resume)
     print(f"--max-time is over: {done}; {resume}", file=sys.stderr)
 
@@ -176,7 +190,7 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
     from selfplay.workers.generation.estimate import estimate
 
     here = workers or usable_cores()
-    if not plan.missing:
+    if plan.is_complete:
         if as_json:
             print(json.dumps({"games": 0, "positions": 0, "shards": 0, "bytes": 0, "seconds": {}}))
         else:
@@ -184,12 +198,14 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
         return
     announce_compilation(plan.manifest.board)
     expected = estimate(plan)
+    shards = ceil((plan.games + expected.games_missing) / plan.spec.shard_games)
+    shards -= plan.manifest.shards - len(plan.missing)
     times = {cores: expected.seconds_on(cores) for cores in (here, *_MANY_CORES)}
     if as_json:
         record = {
             "games": expected.games_missing,
             "positions": round(expected.positions_missing),
-            "shards": len(plan.missing),
+            "shards": shards,
             "bytes": round(expected.bytes_missing),
             "positions_per_s_and_core": expected.positions_per_second,
             "measured_positions": expected.positions,
@@ -201,7 +217,7 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
     facts = [
         ("games", f"{expected.games_missing:,}"),
         ("positions", f"about {expected.positions_missing:,.0f}"),
-        ("shards", f"{len(plan.missing):,}"),
+        ("shards", f"{shards:,}"),
         ("size", f"about {expected.bytes_missing / 1e6:,.1f} MB"),
         ("speed", f"{expected.positions_per_second:,.0f} positions/s per core"),
     ]

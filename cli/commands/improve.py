@@ -58,7 +58,7 @@ def improve(
     from selfplay.cli.progress import phases
     from selfplay.pipeline.improve import Improvement, Progress
     from selfplay.pipeline.job import run_job
-    from selfplay.registry import PlayerSpec
+    from selfplay.registry import PlayerSpec, refuse_stored_code
     from selfplay.workers.executors.stopping import Stop
 
     check_executor_options(workers, address)
@@ -67,6 +67,9 @@ def improve(
 
         check_plot_file(plot)
     options = {} if config is None else read_options(config, ImproveConfig, "a config")
+    for name, value in options.items():
+        if name not in given:
+            refuse_stored_code(name, value)
     improvement = Improvement(folder, options | given)
     total = rounds or max(_ROUNDS, improvement.complete_rounds)
     announce_compilation(improvement.board)

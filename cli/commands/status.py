@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict
 
 from selfplay.cli.durations import duration
@@ -26,7 +27,11 @@ def status(run: Run, as_json: Json = False) -> None:
     facts = [
         ("shards", f"{now.shards:,} of {now.shards_total:,}"),
         ("games", f"{now.games:,} of {now.games_total:,}"),
-        ("positions", f"{now.positions:,}"),
+        (
+            "positions",
+            f"{now.positions:,}"
+            + ("" if now.positions_total is None else f" of {now.positions_total:,}"),
+        ),
         ("size", f"{now.bytes / 1e6:,.1f} MB"),
     ]
     if now.seconds_since_last is not None:
@@ -40,6 +45,7 @@ def status(run: Run, as_json: Json = False) -> None:
     elif dataset.spec is None:
         remaining = "unknown: import, merge or record the missing shards again"
     else:
-        remaining = f"unknown: no worker seems active; resume with: selfplay generate {run}"
+        words = shlex.join(["selfplay", "generate", run, *dataset.spec.words_to_resume])
+        remaining = f"unknown: no worker seems active; resume with: {words}"
     facts.append(("remaining", remaining))
     console().print(plain_table(("", ""), facts))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
-from selfplay.errors import InputError
+from selfplay.errors import InputError, PlayerError
 from selfplay.game.position import FIRST, SECOND, Position
 from selfplay.players import Decision, Player
 from selfplay.seeding import derive
@@ -58,7 +58,7 @@ class Referee:
         """The reason of a forfeit, in one line."""
         if isinstance(error, TimeUpError):
             return f"a move took longer than {self.move_seconds:g} s"
-        known = isinstance(error, InputError)
+        known = isinstance(error, (InputError, PlayerError))
         line = " ".join((str(error) if known else f"{type(error).__name__}: {error}").split())
         return line if len(line) <= _MAX_REASON else f"{line[:_MAX_REASON]}…"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from selfplay.cli.durations import duration, parse_duration
-from selfplay.cli.run_progress import LogLines, speed
+from selfplay.cli.run_progress import JsonLines, LogLines, speed
 from selfplay.errors import InputError
 from selfplay.storage.dataset import Dataset
 from selfplay.workers.generation.generate import Progress
@@ -193,3 +193,25 @@ def test_a_closed_terminal_finishes_the_current_shard(tmp_path: Path) -> None:
     assert len(list(shards.glob("part-*"))) > before  # the shard in work was finished
     assert list(shards.glob(".*")) == []
     assert Dataset(str(tmp_path / "run")).missing() != []
+
+
+def test_a_run_by_positions_says_how_far_it_is(tmp_path: Path) -> None:
+    words = ["generate", "run", "--teacher=random", "--positions=300", "--workers=0"]
+    done = run(*words, "--max-time=0s", cwd=tmp_path)
+    assert "resume with: selfplay generate run\n" in done.stderr
+    assert "0 of 300" in run("status", "run", cwd=tmp_path).stdout
+    assert run("generate", "run", "--workers=0", cwd=tmp_path).returncode == 0
+    told = json_lines(run("status", "run", "--json", cwd=tmp_path).stdout)[0]
+    assert (told["complete"], told["positions_total"]) == (True, 300)
+    refused = run(*words, "--games=3", cwd=tmp_path)
+    assert (refused.returncode, "by --games or by --positions" in refused.stderr) == (2, True)
+
+
+def test_another_driver_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100)
+    progress.other = (12, 2.0)
+    for display in (LogLines(), JsonLines(sys.stdout)):
+        display.show(progress)
+        display.show(progress)
+        told = capsys.readouterr().err
+        assert told == "another driver wrote shard 12 2.0 s ago; both do the same work\n"

@@ -34,7 +34,7 @@ def test_specs_are_read_and_written(text: str, canonical: str | None) -> None:
     [
         ("", "there is no player ''"),
         ("mtcs:100", "did you mean 'mcts'"),
-        ("zzz", r"there is: centre, greedy, human, mcts, minimax, perfect, random"),
+        ("zzz", r"there is: centre, greedy, human, mcts, minimax, perfect, py, random"),
         ("mcts:", "options are missing after the colon"),
         ("mcts:exploraton=1", "did you mean 'exploration'"),
         ("mcts:x=1", "there is no option 'x'"),

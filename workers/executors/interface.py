@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from selfplay.errors import InputError
+from selfplay.errors import InputError, PlayerError
 
 DoItem = Callable[[int], Any]  # does one item and returns its receipt; idempotent
 
@@ -78,6 +78,8 @@ def attempt(do: DoItem, item: int) -> Done | Failed:
         return Done(item, do(item))
     except (InputError, OSError) as error:
         return Failed(item, message_of(error), traceback.format_exc(), is_common=True)
+    except PlayerError as error:
+        return Failed(item, str(error), traceback.format_exc())
     except Exception as error:
         return Failed(item, f"{type(error).__name__}: {error}", traceback.format_exc())
 

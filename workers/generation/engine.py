@@ -6,8 +6,6 @@ again, gives the same rows.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from selfplay.errors import InputError
-from selfplay.registry import KINDS, kind_of
+from selfplay.own_player import sources_of
+from selfplay.registry import BUILT_IN, kind_of
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.openings import load_openings
 from selfplay.storage.spec import Spec
@@ -29,36 +28,27 @@ _SOURCES = (
     "storage/rows.py",
     "workers/generation/games.py",
 )
-_BUILT_IN = frozenset(KINDS)
 
 MOST_GAMES_CHECKED = 20
 
 
 def engine_digest(spec: Spec) -> str:
-    """A digest of the source files that decide the rows of this spec."""
-    return _digest(frozenset(player.name for player in spec.players) - _BUILT_IN)
+    """A digest of the source files that decide the rows of this spec. Players from outside have
+    theirs in the spec."""
+    names = {player.name for player in spec.players if player.source is None}
+    return _digest(frozenset(names) - BUILT_IN)
 
 
 @cache
 def _digest(plugins: frozenset[str]) -> str:
     files = {path for pattern in _SOURCES for path in _ROOT.glob(pattern)}
     for name in plugins:
-        files.update(_sources_of(kind_of(name).build.__module__))
+        files.update(sources_of(kind_of(name).build.__module__))
     digest = blake2b(digest_size=16)
     for path in sorted(files, key=lambda path: path.parts[-2:]):
         text = path.read_bytes().replace(b"\r\n", b"\n")
         digest.update(f"{path.parent.name}/{path.name} {len(text)}\n".encode() + text)
     return digest.hexdigest()
-
-
-def _sources_of(module: str) -> Iterable[Path]:
-    """The source files of a player's package, or its one module."""
-    names = module.split(".")
-    package = sys.modules[".".join(names[: 2 if names[0] == "selfplay" else 1])]
-    if hasattr(package, "__path__"):
-        return (path for folder in package.__path__ for path in Path(folder).rglob("*.py"))
-    file = getattr(package, "__file__", None)
-    return () if file is None else (Path(file),)
 
 
 def refuse_another_engine(dataset: Dataset) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, count
+from math import ceil
 
 from selfplay.game.openings import parse_openings
 from selfplay.storage.openings import load_openings
@@ -23,7 +26,14 @@ class Estimate:
     positions: int
     seconds: float
     bytes: int
-    games_missing: int
+    games_left: int  # in the plan
+    positions_left: int | None = None  # if the run ends by positions
+
+    @property
+    def games_missing(self) -> int:
+        if self.positions_left is None:
+            return self.games_left
+        return ceil(self.positions_left * self.games / max(1, self.positions))
 
     @property
     def positions_per_second(self) -> float:
@@ -50,7 +60,11 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
         openings = load_openings(plan.place, spec)
     maker = GameMaker(spec, openings)
     manifest = plan.manifest
-    missing = (game for shard in plan.missing for game in manifest.games_of(shard))
+    missing: Iterable[int] = (game for shard in plan.missing for game in manifest.games_of(shard))
+    positions_left = None
+    if manifest.positions is not None:
+        missing = chain(missing, count(manifest.games))
+        positions_left = max(0, manifest.positions - plan.positions)
     parts: list[Rows] = []
     start = time.perf_counter()
     for game in missing:
@@ -61,4 +75,4 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     rows = Rows.join(parts)
     size = len(encode(rows, spec.parsed_board, spec.hash, 0, range(len(parts))))
     left = sum(len(manifest.games_of(shard)) for shard in plan.missing)
-    return Estimate(len(parts), len(rows), taken, size, left)
+    return Estimate(len(parts), len(rows), taken, size, left, positions_left)

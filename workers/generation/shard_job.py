@@ -10,12 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from selfplay.errors import InputError
-from selfplay.storage.dataset import Dataset, write_shard
+from selfplay.storage.dataset import SHARDS, Dataset, write_shard
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
 from selfplay.storage.openings import load_openings
 from selfplay.storage.row_checks import validate_rows
 from selfplay.storage.rows import Rows
+from selfplay.storage.shard import file_name
 from selfplay.workers.executors.interface import DoItem
 from selfplay.workers.generation.engine import engine_digest
 from selfplay.workers.generation.games import GameMaker
@@ -31,6 +32,15 @@ class Receipt:
     rollouts: int
     seconds: float
     megabytes: int  # the worker's own memory, without shared libraries
+    seconds_since_other: float | None = None  # since another driver wrote it, if one did
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The number of rows of a game that was not stored."""
+
+    game: int
+    rows: int
 
 
 class ShardError(Exception):
@@ -47,7 +57,8 @@ class ShardJob:
     labelled_runs: tuple[str, ...] = ()
     """Runs with labels of the same teacher, which a perfect one need not compute again."""
 
-    def prepare(self) -> DoItem:
+    def make_games(self) -> GameMaker:
+        """The players of the run, which has to be the one that this worker sees."""
         if version("selfplay") != self.version:
             raise InputError(
                 f"a worker has selfplay {version('selfplay')}, but the run was started with "
@@ -68,15 +79,19 @@ class ShardJob:
         maker = GameMaker(spec, load_openings(place, spec))
         for run in self.labelled_runs if maker.reuses_labels else ():
             _reuse_labels(maker, run)
+        return maker
+
+    def prepare(self) -> DoItem:
+        place, manifest, maker = Location(self.uri), self.manifest, self.make_games()
 
         def make(shard: int) -> Receipt:
             start, before = time.perf_counter(), maker.rollouts
             games = manifest.games_of(shard)
-            try:
-                rows = Rows.join([maker.rows(game) for game in games])
-            except InputError as error:  # a player's, over one position: not the run's
-                raise ShardError(str(error)) from error
-            footer = write_shard(place, manifest, shard, rows)
+            rows = _rows(maker, games)
+            others: list[float] = []
+            footer = write_shard(
+                place, manifest, shard, rows, lambda: others.append(_age(place, shard))
+            )
             return Receipt(
                 shard=shard,
                 games=len(games),
@@ -84,9 +99,34 @@ class ShardJob:
                 rollouts=maker.rollouts - before,
                 seconds=time.perf_counter() - start,
                 megabytes=_megabytes(),
+                seconds_since_other=others[0] if others else None,
             )
 
         return make
+
+
+@dataclass(frozen=True, slots=True)
+class CountJob:
+    """Games of a run as a job: each is played for the number of its rows, and not stored."""
+
+    of: ShardJob
+
+    def prepare(self) -> DoItem:
+        maker = self.of.make_games()
+        return lambda game: Counted(game, len(_rows(maker, range(game, game + 1))))
+
+
+def _rows(maker: GameMaker, games: range) -> Rows:
+    try:
+        return Rows.join([maker.rows(game) for game in games])
+    except InputError as error:  # a player's, over one position: not the run's
+        raise ShardError(str(error)) from error
+
+
+def _age(place: Location, shard: int) -> float:
+    """The seconds since a shard was written."""
+    file = place.files(SHARDS).get(file_name(shard))
+    return 0.0 if file is None else max(0.0, time.time() - file.modified)
 
 
 def _reuse_labels(maker: GameMaker, run: str) -> None:

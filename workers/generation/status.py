@@ -27,10 +27,12 @@ class Status:
     seconds_since_last: float | None  # None without shards
     positions_per_second: float | None  # None with too few shards
     seconds_left: float | None  # None if nobody seems to be at work, or the run is complete
+    positions_total: int | None = None  # if the run ends by positions
 
     @property
     def is_complete(self) -> bool:
-        return self.shards == self.shards_total
+        is_enough = self.positions_total is None or self.positions >= self.positions_total
+        return self.shards == self.shards_total and is_enough
 
 
 def status_of(dataset: Dataset, now: float | None = None) -> Status:
@@ -61,4 +63,5 @@ def status_of(dataset: Dataset, now: float | None = None) -> Status:
         seconds_since_last=since,
         positions_per_second=speed,
         seconds_left=left,
+        positions_total=manifest.positions,
     )

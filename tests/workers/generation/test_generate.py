@@ -10,7 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,11 @@ import selfplay.workers.generation.shard_job
 from selfplay.errors import InputError
 from selfplay.storage.dataset import Dataset, write_shard
 from selfplay.storage.location import Location
+from selfplay.storage.manifest import Manifest
 from selfplay.storage.verify import verify
 from selfplay.workers.executors.interface import Done, Failed, WorkerStatus
 from selfplay.workers.executors.local import LocalExecutor
+from selfplay.workers.generation.estimate import estimate
 from selfplay.workers.generation.generate import FAILURES_IN_A_ROW, Progress, generate
 from selfplay.workers.generation.plan import plan
 from selfplay.workers.generation.shard_job import ShardJob
@@ -200,3 +203,104 @@ def test_time_left_is_not_known_before_anything_is_done() -> None:
     progress.update(Failed(0, "broken"))
     assert progress.seconds_left is None
     assert progress.positions_per_second == 0
+
+
+BY_POSITIONS = {"teacher": "random", "opening": "0-20", "shard_games": 4, "seed": 3}
+
+
+def positions_run(place: Location, positions: int | None, stop_after: int = 10**9) -> Progress:
+    """Generate by positions, stopped when it was asked so many times; check that shards stay."""
+    what = plan(place, {} if Manifest.read(place) else BY_POSITIONS, positions=positions)
+    before = {name: file.modified for name, file in place.files("shards").items()}
+    what.begin()
+    calls = iter(range(10**9))
+    *_, progress = [Progress.of(what)] + [
+        replace(found)
+        for found in generate(what, LocalExecutor(), lambda: next(calls) >= stop_after)
+    ]
+    after = {name: file.modified for name, file in place.files("shards").items()}
+    assert before.items() <= after.items()  # written once
+    return progress
+
+
+@pytest.mark.parametrize("positions", [1, 43, 300])
+def test_a_run_ends_with_the_game_that_has_the_positions(tmp_path: Path, positions: int) -> None:
+    place = Location(f"{tmp_path}/run")
+    assert positions_run(place, positions).is_complete
+    dataset = Dataset(place)
+    last = dataset.to_pandas(["game"]).game.value_counts()[dataset.games - 1]
+    assert dataset.positions - last < positions <= dataset.positions
+    # The same games as those of a run of so many, and of one that was stopped again and again.
+    what = plan(Location(f"{tmp_path}/games"), {**BY_POSITIONS, "games": dataset.games})
+    what.begin()
+    list(generate(what, LocalExecutor(), never))
+    assert Dataset(what.place).fingerprint == dataset.fingerprint
+    for calls in (3, 7):
+        stopped = Location(f"{tmp_path}/stopped{calls}")
+        attempts = [positions_run(stopped, positions, calls)]
+        while not attempts[-1].is_complete:
+            calls += 3
+            attempts.append(positions_run(stopped, None, calls))
+        assert len(attempts) > 1 or positions < 300
+        assert Dataset(stopped).fingerprint == dataset.fingerprint
+        assert list(verify(Dataset(stopped))) == []
+
+
+def test_a_run_by_positions_is_extended_by_either(tmp_path: Path) -> None:
+    place, other = Location(f"{tmp_path}/run"), Location(f"{tmp_path}/other")
+    positions_run(place, 100)
+    with pytest.raises(InputError, match="positions, and cannot shrink to 50: "):
+        plan(place, {}, positions=50)
+    with pytest.raises(InputError, match="by --games or by --positions"):
+        plan(place, {"games": 3}, positions=50)
+    with pytest.raises(InputError, match="positions is a number from 1 to"):
+        plan(place, {}, positions=0)
+    assert plan(place, {}).is_complete
+    (tmp_path / "run/shards/part-00000.parquet").unlink()
+    assert positions_run(place, None).is_complete
+    for found, options, positions in ((place, {}, 200), (other, BY_POSITIONS, 200)):
+        what = plan(found, options, positions=positions)
+        what.begin()
+        list(generate(what, LocalExecutor(), never))
+    assert Dataset(place).fingerprint == Dataset(other).fingerprint
+    more = plan(place, {"games": Dataset(place).games + 5})
+    more.begin()
+    list(generate(more, LocalExecutor(), never))
+    assert plan(place, {}).is_complete
+    assert Dataset(place).manifest.positions is None
+
+
+def test_games_without_a_search_are_counted_too(tmp_path: Path) -> None:
+    for name, options in (("labels", {"mode": "positions"}), ("replies", {"opponent": "centre"})):
+        what = plan(Location(f"{tmp_path}/{name}"), {**BY_POSITIONS, **options}, positions=30)
+        what.begin()
+        list(generate(what, LocalExecutor(), never))
+        dataset = Dataset(what.place)
+        assert dataset.missing() == []
+        assert dataset.positions >= 30
+    assert Dataset(f"{tmp_path}/labels").games == 30
+
+
+def test_two_drivers_by_positions_make_one_run(tmp_path: Path) -> None:
+    """They take turns, event by event; the later one notices the other."""
+    place = Location(f"{tmp_path}/run")
+    one = plan(place, BY_POSITIONS, positions=200)
+    one.begin()
+    other = plan(place, {}, positions=200)
+    other.begin()
+    steps = [generate(what, LocalExecutor(), never) for what in (one, other)]
+    last: list[Progress] = []
+    for turns in zip_longest(*steps):
+        last = [turn or was for turn, was in zip_longest(turns, last)]
+    assert [progress.failed for progress in last] == [[], []]
+    assert all(progress.is_complete for progress in last)
+    shard, seconds = last[1].other or (None, None)
+    assert (shard, seconds is not None and seconds < 60) == (0, True)
+    positions_run(Location(f"{tmp_path}/alone"), 200)
+    assert Dataset(place).fingerprint == Dataset(f"{tmp_path}/alone").fingerprint
+
+
+def test_an_estimate_by_positions_says_how_many_games_they_take(tmp_path: Path) -> None:
+    found = estimate(plan(Location(str(tmp_path)), BY_POSITIONS, positions=10_000), 0.05)
+    assert found.positions_missing == pytest.approx(10_000, rel=0.01)
+    assert 300 < found.games_missing < 2000
