@@ -9,6 +9,7 @@ import numpy as np
 
 from bench.report import Table
 from bench.timing import rates
+from selfplay.errors import install
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.kernels.rollouts import CAREFUL, UNIFORM, WIN_FIRST, rollouts
@@ -34,7 +35,7 @@ def _searches(iterations: int) -> Table:
         contenders["OpenSpiel MCTSBot (C++)"] = _open_spiel(min(iterations, 10_000))
         base, note = "OpenSpiel MCTSBot (C++)", ""
     except ImportError:
-        base, note = "mcts", "OpenSpiel is not installed: pip install 'selfplay[bench]'"
+        base, note = "mcts", f"OpenSpiel is not installed: {install('bench')}"
     found = rates(contenders, ROUNDS)
     return Table.of_rates(
         f"search, 7x6, {iterations:,} iterations", "iterations/s", found, base, note

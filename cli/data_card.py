@@ -1,4 +1,4 @@
-"""Write the data card of a run, with a progress bar while labels are checked."""
+"""Write the data card of a run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ def has_card(dataset: Dataset) -> bool:
         return False
 
 
-def write_card(dataset: Dataset, seconds: float | None = None) -> str:
-    """Write the card, checking labels for at most `seconds`; returns its file name."""
-    from selfplay.cli.progress import progress
+def write_card(dataset: Dataset) -> str:
+    """Write the card, with the label quality if it was measured; returns its file name."""
     from selfplay.storage.card import NAME, render_card
-    from selfplay.storage.label_quality import label_quality
+    from selfplay.storage.label_quality import LabelQuality
     from selfplay.storage.statistics import statistics
 
-    with progress("labels checked") as update:
-        quality = label_quality(dataset, update, seconds)
-    dataset.place.write(NAME, render_card(dataset, statistics(dataset), quality).encode())
+    card = render_card(dataset, statistics(dataset), LabelQuality.finished(dataset))
+    dataset.place.write(NAME, card.encode())
     return NAME

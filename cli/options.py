@@ -33,7 +33,9 @@ BookFile = Annotated[
     Option(metavar="FILE", help="Opening book from `selfplay book build`. [default: bundled]"),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON, one object per line.")]
-Plot = Annotated[Path | None, Option(metavar="FILE", help="Plot to a .svg, .png or .pdf file.")]
+Plot = Annotated[
+    str | None, Option(metavar="FILE", help="Plot to a .svg, .png or .pdf file, or its URI.")
+]
 Workers = Annotated[
     int | None,
     Option(min=0, help="Number of Ray workers; 0 runs without Ray. [default: all cores]"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from selfplay.errors import InputError
+from selfplay.cli.outputs import output_file
+from selfplay.errors import InputError, install, quoted
 from selfplay.game.board import Board
 
 if TYPE_CHECKING:
@@ -20,19 +21,32 @@ _FORMATS = (".svg", ".png", ".pdf")
 _BLUE = "#4c72b0"
 
 
-def check_plot_file(file: Path | None) -> None:
+def check_plot_file(file: str | None) -> None:
     """Refuse, before any work is done, a plot that could not be drawn or written."""
     if file is None:
         return
-    if file.suffix.lower() not in _FORMATS:
-        raise InputError(f"a plot is written as one of {', '.join(_FORMATS)}, not {file.name!r}")
-    if not file.parent.is_dir():
-        raise InputError(f"there is no folder {file.parent} for a plot")
+    if _suffix(file) not in _FORMATS:
+        raise InputError(f"a plot is written as one of {', '.join(_FORMATS)}, not {quoted(file)}")
+    output_file(file)
     try:
         import matplotlib
     except ImportError:
-        raise InputError("a plot needs matplotlib: pip install 'selfplay[plot]'") from None
+        raise InputError(f"a plot needs matplotlib: {install('plot')}") from None
     matplotlib.use("Agg")
+
+
+def _suffix(file: str) -> str:
+    from selfplay.storage.location import Location
+
+    return PurePath(Location.of_file(file)[1]).suffix.lower()
+
+
+def _save(figure: Figure, file: str) -> None:
+    from selfplay.storage.location import Location
+
+    place, name = Location.of_file(file)
+    with place.writing(name) as data:
+        figure.savefig(data, format=_suffix(file)[1:])
 
 
 def _figure(width: float, height: float) -> Figure:
@@ -41,7 +55,7 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def draw_statistics(statistics: Statistics, board: Board, file: Path) -> None:
+def draw_statistics(statistics: Statistics, board: Board, file: str) -> None:
     """The teacher's moves, game lengths, and the first player's results by first move."""
     figure = _figure(9, 7)
     columns, lengths, results = figure.subplots(3)
@@ -59,10 +73,10 @@ def draw_statistics(statistics: Statistics, board: Board, file: Path) -> None:
         bottom = [b + s for b, s in zip(bottom, shares, strict=True)]
     results.set(title="First player, by the first move after the opening", ylabel="share of games")
     results.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(file)
+    _save(figure, file)
 
 
-def draw_ratings(players: Sequence[Standing], file: Path) -> None:
+def draw_ratings(players: Sequence[Standing], file: str) -> None:
     """Ratings with their confidence intervals, the best player on top."""
     figure = _figure(8, 1.2 + 0.4 * len(players))
     axes = figure.subplots()
@@ -75,7 +89,7 @@ def draw_ratings(players: Sequence[Standing], file: Path) -> None:
     axes.invert_yaxis()
     axes.margins(y=0.5 / len(players))
     axes.set(title="Elo with 95 % confidence intervals", xlabel="points from the mean of all")
-    figure.savefig(file)
+    _save(figure, file)
 
 
 def _errors(
@@ -86,7 +100,7 @@ def _errors(
     return [value - low for value, (low, _) in pairs], [high - value for value, (_, high) in pairs]
 
 
-def draw_rollouts(stones: Sequence[int], rollouts: Sequence[float], title: str, file: Path) -> None:
+def draw_rollouts(stones: Sequence[int], rollouts: Sequence[float], title: str, file: str) -> None:
     """Rollouts per move, by the stones on the board."""
     figure = _figure(8, 4.5)
     axes = figure.subplots()
@@ -94,10 +108,10 @@ def draw_rollouts(stones: Sequence[int], rollouts: Sequence[float], title: str, 
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set(title=title, xlabel="stones on the board", ylabel="rollouts per move")
-    figure.savefig(file)
+    _save(figure, file)
 
 
-def draw_rounds(rounds: Sequence[Round], benchmark: str, file: Path) -> None:
+def draw_rounds(rounds: Sequence[Round], benchmark: str, file: str) -> None:
     """Mistake rates of the trees, and their scores against the benchmark."""
     figure = _figure(8, 6)
     above, below = figure.subplots(2, sharex=True)
@@ -112,4 +126,4 @@ def draw_rounds(rounds: Sequence[Round], benchmark: str, file: Path) -> None:
     below.set(xlabel="round", ylabel=f"score against {benchmark}, %")
     below.set_ylim(0, 100)
     below.legend()
-    figure.savefig(file)
+    _save(figure, file)

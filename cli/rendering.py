@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -12,10 +13,15 @@ from rich.text import Text
 from selfplay.errors import printable
 from selfplay.game.position import FIRST, SECOND, SYMBOLS, Position
 from selfplay.players import Decision
+from selfplay.solver.mistakes import MistakeCount
+from selfplay.wording import shortened
 
 PLAYER_STYLES = {FIRST: Style(color="red", bold=True), SECOND: Style(color="yellow", bold=True)}
 PLAYER_NAMES = {FIRST: "X", SECOND: "O"}
 RESULT_NAMES = {1: "win", 0: "draw", -1: "loss"}
+
+_NO_WIDTH = 10_000  # into files and pipes nothing is shortened
+_LEAST_NAME = 10
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _ASCII_ARROWS = str.maketrans({"←": "<", "→": ">", "↑": "^", "↓": "v"})
@@ -24,7 +30,8 @@ _ASCII_ARROWS = str.maketrans({"←": "<", "→": ">", "↑": "^", "↓": "v"})
 def console() -> Console:
     """Standard output, in colour at a terminal unless NO_COLOR is set."""
     # Names that users chose may contain brackets and colons: print them unchanged.
-    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    width = None if sys.stdout.isatty() else _NO_WIDTH
+    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
 
 
 def top_stone(position: Position, column: int) -> int:
@@ -105,10 +112,34 @@ def decision_table(decision: Decision, target: Console, width: int = 24) -> Tabl
 
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table without lines: numbers to the right, the first column and untitled ones left."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
+    """A table without lines: numbers to the right, the first column and untitled ones left. Where
+    the terminal is too narrow, the names in the first column are shortened."""
+    table = Table(box=None, pad_edge=False, header_style="dim", show_header=any(header))
+    if len(header) > 2:
+        others = [max(map(len, column)) + 2 for column in zip(header, *rows, strict=True)][1:]
+        room = max(_LEAST_NAME, console().width - sum(others))
+        rows = [(shortened(name, room), *cells) for name, *cells in rows]
     for number, title in enumerate(header):
         table.add_column(title, justify="right" if number and title else "left")
     for row in rows:
         table.add_row(*map(printable, row))  # cells may come from files of strangers
     return table
+
+
+MISTAKES = ("", "mistakes", "95 % conf.", "optimal", "95 % conf.")
+"""The header of a table of `mistake_cells`."""
+
+
+def mistake_cells(name: str, count: MistakeCount) -> tuple[str, ...]:
+    return (
+        name,
+        f"{count.mistake_rate:.1%}",
+        percent_range(count.interval),
+        f"{count.optimal_share:.1%}",
+        percent_range(count.optimal_interval),
+    )
+
+
+def percent_range(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{low:.1%} to {high:.1%}"

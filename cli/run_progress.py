@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from selfplay.cli.durations import duration
 from selfplay.cli.executors import STOPPING
 from selfplay.cli.streams import discard_output
+from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from selfplay.pipeline.job import Display
@@ -35,8 +36,9 @@ def reporter(as_json: bool) -> Iterator[Display[Progress]]:
 
 def counts(progress: Progress) -> str:
     """Games and positions so far, and the time that remains."""
-    of = "" if progress.wanted is None else f" of {progress.wanted:,}"
-    parts = [f"{progress.games:,} games", f"{progress.positions:,}{of} positions"]
+    wanted = "" if progress.wanted is None else f" of {progress.wanted:,}"
+    games, positions = counted(progress.games, "game"), counted(progress.positions, "position")
+    parts = [games, positions + wanted]
     if progress.failed:
         parts.append(f"{len(progress.failed)} failed")
     if progress.seconds_left is not None:
@@ -46,12 +48,16 @@ def counts(progress: Progress) -> str:
 
 def speed(progress: Progress) -> str:
     """Positions and rollouts per second, and the workers."""
-    parts = [f"{progress.positions_per_second:,.0f} positions/s"] if progress.new_positions else []
+    parts = []
+    if progress.new_positions:
+        now = f"{progress.positions_per_second_now:,.0f}"
+        parts.append(f"{progress.positions_per_second:,.0f} positions/s (now {now})")
     if progress.new_rollouts:
         parts.append(f"{_with_unit(progress.rollouts_per_second)} rollouts/s")
-    parts.append(f"{progress.workers} workers" if progress.workers else "workers are starting")
+    workers = progress.workers
+    parts.append(counted(workers, "worker") if workers else "workers are starting")
     if progress.retries:
-        parts.append(f"{progress.retries} retries")
+        parts.append(counted(progress.retries, "retry", "retries"))
     return ", ".join(parts)
 
 
@@ -165,6 +171,7 @@ class JsonLines:
             "games": progress.games,
             "positions": progress.positions,
             "positions_per_s": round(progress.positions_per_second, 1),
+            "positions_per_s_now": round(progress.positions_per_second_now, 1),
             "rollouts_per_s": round(progress.rollouts_per_second),
             "workers": progress.workers,
             "retries": progress.retries,

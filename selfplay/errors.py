@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 _OPTION = re.compile(r"([?&;#])([^=&?;#\s]*)=([^&\s]*)")
 _KEY_NAME = re.compile(r"key|secret|token|password|credential|\bsig", re.I)
@@ -16,6 +17,13 @@ class InputError(ValueError):
 
 class PlayerError(Exception):
     """A player from outside this program failed; the message names it."""
+
+
+def install(extra: str) -> str:
+    """How to install an extra: of a clone, or of the package."""
+    is_clone = Path(__file__).parents[1].joinpath("pyproject.toml").is_file()
+    what = "-e '.[{}]' in the clone" if is_clone else "'selfplay[{}]'"
+    return f"pip install {what.format(extra)}"
 
 
 def quoted(text: str, most: int = 40) -> str:

@@ -6,12 +6,12 @@ The YAML header is for the Hugging Face hub, so a run's folder can be uploaded a
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from selfplay.errors import printable
 from selfplay.options import options_of
-from selfplay.solver.mistakes import MistakeCount
 from selfplay.storage.dataset import Dataset
+from selfplay.storage.label_quality import LabelQuality
 from selfplay.storage.rows import schema
 from selfplay.storage.spec import Spec
 from selfplay.storage.statistics import Statistics
@@ -75,28 +75,37 @@ Positions repeat within openings that many games share: split by position, not b
 CC0 1.0: no rights reserved.
 """
 
+LEAST = 30
+"""Positions of a share that is shown: the interval of fewer says next to nothing."""
+
 _QUALITY = """
 ## Label quality
 
-A sample, solved exactly. A move is optimal if it keeps the game value; only in contested positions
-can a move be a mistake.
-
-{table}
+{text}
 """
+
+_MEASURED = """\
+A sample of {sample:,} positions (seed {seed}; each phase in proportion to its positions), solved
+exactly. A move is optimal if it keeps the game value; only in contested positions can a move be a
+mistake. 95 % confidence intervals in brackets.{left_out}
+
+{table}"""
+
+_NOT_MEASURED = """\
+Not measured. `selfplay dataset quality {name}` solves a sample of the positions exactly, and
+`selfplay dataset card {name}` puts the result here."""
 
 _SIZES = "n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "n>100M"
 
 
-def render_card(
-    dataset: Dataset, statistics: Statistics, quality: Mapping[str, MistakeCount]
-) -> str:
+def render_card(dataset: Dataset, statistics: Statistics, quality: LabelQuality | None) -> str:
     """The card as Markdown."""
     manifest, positions, results = dataset.manifest, statistics.positions, statistics.results
     counts = [
         ("games", f"{statistics.games:,}"),
         ("positions", f"{positions:,}"),
         ("unique positions up to mirroring", f"{statistics.unique_positions:,}"),
-        ("unique openings up to mirroring", f"{statistics.unique_openings:,}"),
+        *_unique_openings(statistics),
         (
             "games won, drawn, lost by the first player",
             f"{results.wins:,}, {results.draws:,}, {results.losses:,}",
@@ -120,9 +129,14 @@ def render_card(
         counts=_table(("", ""), counts),
         columns=_table(("column", "type", "meaning"), columns),
         schema_version=manifest.schema_version,
-        quality=_quality_section(quality) if quality else "",
+        quality=_quality_section(dataset, quality),
     )
     return printable(card)  # parts of it come from untrusted files
+
+
+def _unique_openings(statistics: Statistics) -> list[tuple[str, str]]:
+    count = statistics.unique_openings
+    return [] if count is None else [("unique openings up to mirroring", f"{count:,}")]
 
 
 def generate_command(spec: Spec, place: str) -> str:
@@ -145,21 +159,55 @@ def _origin(dataset: Dataset) -> str:
         if manifest.is_repeatable
         else "A player has a time limit: the same command gives different rows each time"
     )
-    name = str(dataset.place).rsplit("/", 1)[-1]
-    return f"    {generate_command(manifest.spec, name)}\n\n{again}.\n\n{made}."
+    return f"    {generate_command(manifest.spec, _name(dataset))}\n\n{again}.\n\n{made}."
 
 
-def _quality_section(quality: Mapping[str, MistakeCount]) -> str:
-    def percent(count: int, total: int) -> str:
-        return f"{100 * count / total:.1f} %" if total else ""
+def _name(dataset: Dataset) -> str:
+    return str(dataset.place).rsplit("/", 1)[-1]
 
-    rows = []
-    for phase, found in quality.items():
-        optimal = percent(found.optimal, found.positions)
-        mistakes = percent(found.mistakes, found.contested)
-        rows.append((phase, f"{found.positions}", optimal, f"{found.contested}", mistakes))
+
+def _quality_section(dataset: Dataset, quality: LabelQuality | None) -> str:
+    if quality is None:
+        if not dataset.board.fits_word:
+            return ""
+        return _QUALITY.format(text=_NOT_MEASURED.format(name=shlex.quote(_name(dataset))))
     header = ("stones", "solved", "optimal", "contested", "mistakes in contested")
-    return _QUALITY.format(table=_table(header, rows))
+    rows = [
+        (
+            phase,
+            f"{found.positions:,}",
+            _share(found.optimal_share, found.optimal_interval, found.positions),
+            f"{found.contested:,}",
+            _share(found.mistake_rate, found.interval, found.contested),
+        )
+        for phase, found in quality.counts.rows().items()
+        if found.positions >= LEAST
+    ]
+    text = _MEASURED.format(
+        sample=quality.sample,
+        seed=quality.seed,
+        left_out="".join(f" {sentence}." for sentence in left_out(quality)),
+        table=_table(header, rows),
+    )
+    return _QUALITY.format(text=text)
+
+
+def left_out(quality: LabelQuality) -> list[str]:
+    """What a table of label quality does not show."""
+    few = [phase for phase, found in quality.counts.rows().items() if found.positions < LEAST]
+    said = []
+    if quality.unsolved:
+        said.append(f"Too hard to solve, and not counted: {quality.unsolved:,}")
+    if few:
+        said.append(f"Not shown, with fewer than {LEAST} solved: {', '.join(few)}")
+    return said
+
+
+def _share(share: float, interval: tuple[float, float], count: int) -> str:
+    if count < LEAST:
+        return ""
+    low, high = interval
+    return f"{share:.1%} ({low:.1%} to {high:.1%})"
 
 
 def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

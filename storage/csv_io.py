@@ -19,7 +19,6 @@ from pyarrow import csv as arrow_csv
 
 from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
-from selfplay.files import written_whole
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset, write_run
 from selfplay.storage.location import Location
@@ -27,7 +26,7 @@ from selfplay.storage.manifest import Manifest
 from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 
-Format = Literal["csv-012", "csv-signed", "csv"]
+Format = Literal["csv", "csv-012", "csv-signed"]
 
 SHARD_ROWS = 20_000
 _LONGEST_LINE = 65_536
@@ -35,12 +34,12 @@ _CELLS_AND_MOVES = {str(number) for number in range(-1, 16)}
 _SHOWN = 5
 
 
-def export(dataset: Dataset, form: Format, out: Path) -> int:
+def export(dataset: Dataset, form: Format, place: Location, name: str) -> int:
     """Write all rows to a file, atomically; the number of rows."""
     table_of, count = _TABLES[form], 0
     no_rows = _unlabelled(np.zeros((0, dataset.board.cells)), np.zeros(0), dataset.board)
     options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
-    with written_whole(out) as file:
+    with place.writing(name) as file:
         file.write((",".join(table_of(no_rows, dataset.board).column_names) + "\n").encode())
         for _, rows in dataset.rows():
             if len(rows):

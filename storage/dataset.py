@@ -31,6 +31,7 @@ from selfplay.storage.shard import (
     parse_footer,
 )
 from selfplay.storage.spec import Spec
+from selfplay.wording import counted
 
 if TYPE_CHECKING:
     # Imported lazily: they cost memory in every worker.
@@ -148,6 +149,11 @@ class Dataset:
     def positions(self) -> int:
         """The number of rows in the existing shards."""
         return sum(footer.rows for footer in self.footers.values())
+
+    @property
+    def sizes(self) -> str:
+        """How much it has, for messages."""
+        return f"{counted(self.games, 'game')}, {counted(self.positions, 'position')}"
 
     @property
     def bytes(self) -> int:

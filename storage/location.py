@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pyarrow import ArrowException, fs
@@ -187,6 +189,24 @@ class Location:
         stream.write(data)
         stream.close()
         return True
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """A file to write piece by piece; it appears, whole, when the block ends without an
+        exception."""
+        if self.folder is not None:
+            with written_whole(self.folder / name) as file:
+                yield file
+            return
+        with TemporaryFile() as aside:
+            yield aside
+            self._retry(lambda: self._upload(name, aside))
+
+    def _upload(self, name: str, file: BinaryIO) -> None:
+        file.seek(0)
+        stream = self.filesystem.open_output_stream(self.full(name))
+        copyfileobj(file, stream, 1 << 23)
+        stream.close()
 
     def files(self, folder: str) -> dict[str, File]:
         """The files of a folder, without hidden ones; empty if it does not exist."""

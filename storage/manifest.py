@@ -84,6 +84,11 @@ class Manifest:
             return self.spec.opponent is not None and self.spec.mode == "games"
         return bool((self.source or {}).get("skips_replies"))
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether positions are missing anywhere in a game, as in the parts of a split."""
+        return bool((self.source or {}).get("has_gaps"))
+
     def is_same_run(self, other: Manifest) -> bool:
         """Whether both have the same rows, up to the number of games."""
         return self.identity == other.identity and self.engine == other.engine

@@ -36,6 +36,8 @@ def merge(datasets: Sequence[Dataset], place: Location) -> Dataset:
     }
     if any(dataset.manifest.skips_replies for dataset in datasets):
         source["skips_replies"] = True
+    if any(dataset.manifest.has_gaps for dataset in datasets):
+        source["has_gaps"] = True
     manifest = Manifest.of_source(
         digest.hexdigest(), first.board, games, first.manifest.shard_games, source
     )
@@ -45,6 +47,11 @@ def merge(datasets: Sequence[Dataset], place: Location) -> Dataset:
         return Rows.join([*map(Rows.with_game, islice(unique, len(games)), games)])
 
     return write_run(place, manifest, rows_of)
+
+
+def teachers(datasets: Sequence[Dataset]) -> list[str]:
+    """The teachers of the runs, as far as they are known."""
+    return sorted({dataset.spec.teacher for dataset in datasets if dataset.spec is not None})
 
 
 def games_with_rows(datasets: Sequence[Dataset]) -> int:

@@ -17,17 +17,22 @@ SHOWN_PER_FAULT = 3
 
 
 def faults(
-    rows: Rows, board: Board, games: range, *, skips_replies: bool = False
+    rows: Rows,
+    board: Board,
+    games: range,
+    *,
+    skips_replies: bool = False,
+    has_gaps: bool = False,
 ) -> Iterator[tuple[str, int | None]]:
     """Faults in the rows of these games, each with its game: the first few of every kind.
 
     With `skips_replies`, an opponent's moves need no rows, nor do games that it won before the
-    first row.
+    first row. With `has_gaps`, any row may be missing.
     """
     checks = chain(
         position_checks(rows, board),
         label_checks(rows, board),
-        _game_checks(rows, board, skips_replies=skips_replies),
+        _game_checks(rows, board, skips_replies=skips_replies, has_gaps=has_gaps),
     )
     for what, wrong in checks:
         bad = np.unique(rows.game[wrong])
@@ -36,7 +41,7 @@ def faults(
         if len(bad) > SHOWN_PER_FAULT:
             yield f"{what}: {len(bad):,} games in all", None
     present, expected = np.unique(rows.game), np.arange(games.start, games.stop)
-    if not skips_replies:
+    if not (skips_replies or has_gaps):
         for game in np.setdiff1d(expected, present)[:SHOWN_PER_FAULT]:
             yield "it is missing", int(game)
     for game in np.setdiff1d(present, expected)[:SHOWN_PER_FAULT]:
@@ -102,7 +107,9 @@ class LastMoves:
         return cls(after, is_last, won, ended)
 
 
-def _game_checks(rows: Rows, board: Board, *, skips_replies: bool) -> Iterator[tuple[str, Array]]:
+def _game_checks(
+    rows: Rows, board: Board, *, skips_replies: bool, has_gaps: bool
+) -> Iterator[tuple[str, Array]]:
     """Possible faults in a game's course and result, each with a bool [row] of where it occurs."""
     count = len(rows)
     grid = rows.board.reshape(-1, board.rows, board.columns)
@@ -119,7 +126,8 @@ def _game_checks(rows: Rows, board: Board, *, skips_replies: bool) -> Iterator[t
         reply = changed & (last.after[:-1] == 0) & stones
         leads_on |= (changed.sum(axis=(1, 2)) == 1) & _in_any_cell(reply)
     leads_on = was_played & np.append(leads_on, True)[:count]
-    yield "the played move does not lead to the next position", follows & ~leads_on
+    if not has_gaps:
+        yield "the played move does not lead to the next position", follows & ~leads_on
     yield "games are not in order", np.append(rows.game[1:] < rows.game[:-1], False)[:count]
 
     yield "the game goes on after its end", follows & last.ended
@@ -129,7 +137,8 @@ def _game_checks(rows: Rows, board: Board, *, skips_replies: bool) -> Iterator[t
         at = np.flatnonzero(goes_on)
         wins, fills = _endings_by_reply(last.after[at], rows.ply[at], board)
         goes_on[at] = ~np.where(rows.outcome[at] == -1, wins, (rows.outcome[at] == 0) & fills)
-    yield "the game stops before its end", goes_on
+    if not has_gaps:
+        yield "the game stops before its end", goes_on
     yield "an outcome without a played move", last.is_last & ~was_played & decided
     yield (
         "the outcome is not the result of the game",

@@ -1,4 +1,4 @@
-"""Split a run into a training set and a test set that share no position.
+"""Split a run into two, a training set and a test set, that share no position.
 
 The split is by position, not by row: all rows of a position and of its mirror image are in the same
 part. The part follows from the position alone.
@@ -6,44 +6,57 @@ part. The part follows from the position alone.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from selfplay.arrays import Array
-from selfplay.files import written_whole
+from selfplay.errors import InputError
 from selfplay.game.board import Board
-from selfplay.storage.dataset import Dataset
-from selfplay.storage.rows import Rows, schema
+from selfplay.storage.dataset import Dataset, write_run
+from selfplay.storage.location import Location
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.rows import Rows
 
 _WORD = (1 << 64) - 1
 
 
-def write_split(dataset: Dataset, test: float, folder: Path) -> dict[str, int]:
-    """Write train.parquet and test.parquet into a folder; the number of rows in each."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = folder / "train.parquet", folder / "test.parquet"
-    counts = [0, 0]
-    columns = schema(dataset.board)
-    with ExitStack() as files:
-        writers = [
-            files.enter_context(pq.ParquetWriter(files.enter_context(written_whole(path)), columns))
-            for path in paths
-        ]
-        for _, rows in dataset.rows():
-            chosen = in_test_set(rows, dataset.board, test)
-            for part, which in enumerate((~chosen, chosen)):
-                writers[part].write_table(rows[which].to_table(dataset.board))
-                counts[part] += int(which.sum())
-    return {str(path): count for path, count in zip(paths, counts, strict=True)}
+def write_split(dataset: Dataset, test: float, out: str) -> list[Dataset]:
+    """Write the training set and the test set as two runs, `train` and `test`. Games keep their
+    numbers."""
+    games = max((footer.end_game for footer in dataset.footers.values()), default=0)
+    if not games:
+        raise InputError(f"{dataset.place} has no shards yet: nothing to split")
+
+    def part(name: str, *, is_test: bool) -> Dataset:
+        digest = blake2b(f"split {dataset.fingerprint} {test!r} {name}".encode(), digest_size=16)
+        split = {"run": str(dataset.place), "fingerprint": dataset.fingerprint, "test": test}
+        source: dict[str, Any] = {"split": {**split, "part": name}, "has_gaps": True}
+        if dataset.manifest.skips_replies:
+            source["skips_replies"] = True
+        manifest = Manifest.of_source(
+            digest.hexdigest(), dataset.board, games, dataset.manifest.shard_games, source
+        )
+
+        def rows_of(games: range) -> Rows:
+            shard = games.start // manifest.shard_games
+            if shard not in dataset.footers:
+                return no_rows
+            rows = dataset.read(shard)
+            return rows[in_test_set(rows, dataset.board, test) == is_test]
+
+        return write_run(Location(Location(out).below(name)), manifest, rows_of)
+
+    no_rows = dataset.read(dataset.shards()[0])[:0]
+    return [part("train", is_test=False), part("test", is_test=True)]
 
 
 def in_test_set(rows: Rows, board: Board, test: float) -> Array:
     """bool [row]: whether a row is in a test set with this fraction of the positions."""
-    return uniform_hash(rows.canonical_keys(board)) < test
+    # Hashed twice: `train` holds out by the first hash, and would find its test set gone.
+    first = uniform_hash(rows.canonical_keys(board))
+    return uniform_hash((first * 2.0**53).astype(np.uint64)) < test
 
 
 def uniform_hash(keys: Array) -> Array:

@@ -34,7 +34,7 @@ class Statistics:
     """Statistics of a run; "unique" counts a position and its mirror image once."""
 
     games: int
-    games_without_rows: int  # the opponent won them before the first labelled position
+    games_without_rows: int  # won by the opponent before the first one, or split off
     positions: int
     unique_positions: int
     by_ply: dict[int, int]  # positions by number of stones
@@ -43,13 +43,14 @@ class Statistics:
     results: Results
     lengths: dict[int, int]  # games by number of stones at the end
     by_first_move: dict[int, Results]
-    """Results by the first move after the opening; empty if an opponent may have made it."""
-    unique_openings: int
+    """Results by the first move after the opening; empty where it may not be in the rows."""
+    unique_openings: int | None  # None where openings are not in the rows
 
 
 def statistics(dataset: Dataset) -> Statistics:
     """Read a run once, a shard at a time; a key and a ply per position stay in memory."""
     board, skips_replies = dataset.board, dataset.manifest.skips_replies
+    has_gaps = dataset.manifest.has_gaps
     moves = np.zeros(board.columns, np.int64)
     keys, plies, openings, ends = [], [], [], []
     for _, rows in dataset.rows(validate_rows):
@@ -59,8 +60,10 @@ def statistics(dataset: Dataset) -> Statistics:
         first = np.flatnonzero(rows.is_first())
         last = np.append(first[1:], len(rows))[: len(first)] - 1
         stones = rows.ply[last] + 1
-        if skips_replies:  # the last stone may be the opponent's
-            stones += ~LastMoves.of(rows[last], board).ended
+        if skips_replies or has_gaps:
+            ended = LastMoves.of(rows[last], board).ended
+            # The last stone may be the opponent's; with gaps nobody knows.
+            stones = np.where(ended, stones, 0 if has_gaps else stones + 1)
         openings.append(keys[-1][first])
         outcome, second_to_move = rows.outcome[last], rows.ply[last] % 2 == 1
         outcome = np.where(second_to_move & (outcome != NO_RESULT), -outcome, outcome)
@@ -77,13 +80,13 @@ def statistics(dataset: Dataset) -> Statistics:
         unique_by_ply=_counts(all_plies[at]),
         moves=moves.tolist(),
         results=Results.of(outcome),
-        lengths=_counts(length[outcome != NO_RESULT]),
+        lengths=_counts(length[(outcome != NO_RESULT) & (length > 0)]),
         by_first_move={
             int(move): Results.of(outcome[first_move == move])
             for move in np.unique(first_move)
-            if move != NO_MOVE and not skips_replies
+            if move != NO_MOVE and not (skips_replies or has_gaps)
         },
-        unique_openings=len(np.unique(_joined(openings))),
+        unique_openings=None if has_gaps else len(np.unique(_joined(openings))),
     )
 
 

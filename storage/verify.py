@@ -95,7 +95,8 @@ def _shard_faults(dataset: Dataset, shard: int, data: bytes) -> Iterator[tuple[s
         yield "its rows do not match the fingerprint in its footer", None
     elif footer.end_game < manifest.games_of(shard).stop:
         yield "it lacks games: the run has been extended", None
-    yield from faults(rows, dataset.board, footer.games, skips_replies=manifest.skips_replies)
+    skips, gaps = manifest.skips_replies, manifest.has_gaps
+    yield from faults(rows, dataset.board, footer.games, skips_replies=skips, has_gaps=gaps)
     if manifest.spec is not None and manifest.skips_replies:
         for game in np.unique(rows.game[rows.ply % 2 != rows.game % 2])[:SHOWN_PER_FAULT]:
             yield "it has positions of the opponent", int(game)

@@ -90,5 +90,4 @@ def save_as_run(games: Sequence[Game], run: str) -> str:
     ]
     people = sorted({str(seat) for game in games for seat in game.seats})
     dataset = save_games(rows, board, Location(run), {"played by": people})
-    counted = "1 game" if len(games) == 1 else f"{len(games)} games"
-    return f"{run}: {counted}, {dataset.positions} positions"
+    return f"{run}: {dataset.sizes}"

@@ -16,6 +16,7 @@ from selfplay.cli.durations import duration
 from selfplay.cli.executors import STOPPING, check_executor_options, executor_of, print_failures
 from selfplay.cli.options import Address, BoardSize, Connect, Json, Plot, Seed, Workers
 from selfplay.game.board import Board
+from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -154,7 +155,7 @@ def _display(tournament: Tournament) -> Iterator[Display[Progress]]:
 
 def _counts(progress: Progress) -> Iterator[str]:
     yield f"{progress.games:,} of {progress.games_total:,} games"
-    many = "1 worker" if progress.workers == 1 else f"{progress.workers} workers"
+    many = counted(progress.workers, "worker")
     yield many if progress.workers else "workers are starting"
     if progress.failed:
         yield f"{len(progress.failed)} failed"
@@ -170,7 +171,7 @@ def show(tournament: Tournament, result: Standings, title: str, *, as_json: bool
         print(json.dumps(as_record(tournament, result)), flush=True)
         return
     out = console()
-    out.print(f"{result.games:,} games: {title}\n")
+    out.print(f"{counted(result.games, 'game')}: {title}\n")
     for table in (players_table(result), pairs_table(result)):
         out.print(table)
         out.print()
@@ -198,5 +199,5 @@ def _write_run(
     }
     dataset = save_games(games, tournament.board, place, {"arena": source})
     if not as_json:
-        print(f"{place}: {dataset.games:,} games, {dataset.positions:,} positions", flush=True)
+        print(f"{place}: {dataset.sizes}", flush=True)
     return True

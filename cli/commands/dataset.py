@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,9 +15,12 @@ from typer import Argument, Option
 from selfplay.cli.options import BoardSize, Connect, Json, Plot, Run
 from selfplay.errors import InputError, printable, quoted
 from selfplay.game.board import Board
+from selfplay.pipeline.job import StoppedError
+from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from selfplay.storage.dataset import Dataset
+    from selfplay.storage.label_quality import LabelQuality
     from selfplay.storage.statistics import Statistics
 
 _STRAYS_SHOWN = 5
@@ -84,7 +89,11 @@ def show(dataset: Dataset, numbers: Statistics) -> None:
             "unique positions",
             f"{numbers.unique_positions:,} (up to mirror images; {repeated:,} are repeats)",
         ),
-        ("unique openings", f"{numbers.unique_openings:,}"),
+        *(
+            [("unique openings", f"{numbers.unique_openings:,}")]
+            if numbers.unique_openings is not None
+            else []
+        ),
         ("fingerprint", dataset.fingerprint),
     ]
     if games := results.games:
@@ -126,7 +135,10 @@ def verify(
     run: Run,
     quarantine: Annotated[
         bool,
-        Option("--quarantine", help="Move bad shards to quarantine/; `generate` replaces them."),
+        Option(
+            "--quarantine",
+            help="Move bad shards to quarantine/; `selfplay generate RUN` makes them again.",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -158,8 +170,11 @@ def verify(
             print(printable(str(problem)))
         for name in moved:
             print(f"moved to quarantine: {name}")
-        verdict = f"{len(problems):,} problems" if problems else "no problems"
-        print(f"{run}: {len(dataset.files):,} shards, {positions:,} positions: {verdict}")
+        if moved and dataset.spec is not None:
+            print(f"`{shlex.join(['selfplay', 'generate', run])}` makes them again")
+        verdict = counted(len(problems), "problem") if problems else "no problems"
+        shards = counted(len(dataset.files), "shard")
+        print(f"{run}: {shards}, {counted(positions, 'position')}: {verdict}")
     if problems:
         raise typer.Exit(1)
 
@@ -167,24 +182,28 @@ def verify(
 @app.command()
 def export(
     run: Run,
-    out: Annotated[Path, Option(metavar="FILE", help="Output file.")],
+    out: Annotated[str, Option(metavar="FILE", help="Output file or its URI.")],
     form: Annotated[
-        Literal["csv-012", "csv-signed", "csv"],
+        Literal["csv", "csv-012", "csv-signed"],
         Option("--format", help="Columns of the file; csv: all columns of the run."),
-    ] = "csv-012",
+    ] = "csv",
 ) -> None:
     """Export a run as a CSV file.
 
-    csv-012: cell_0 to cell_41, row by row from the top left, values 0, 1, 2. csv-signed: pos_0 to
-    pos_41, column by column from the bottom left, values 0, 1, -1. The move, counted from 0, is
-    the last column.
+    csv: all columns, lists as one column per element. The others have the position and the move
+    alone, and can be imported. csv-012: cell_0 to cell_41, row by row from the top left, values
+    0, 1, 2. csv-signed: pos_0 to pos_41, column by column from the bottom left, values 0, 1, -1.
+    The move, counted from 0, is their last column.
 
     Example: selfplay dataset export examples/tiny --out tiny.csv
     """
+    from selfplay.cli.outputs import output_file
     from selfplay.storage.csv_io import export as export_csv
     from selfplay.storage.dataset import Dataset
 
-    print(f"{out}: {export_csv(Dataset(run), form, out):,} positions")
+    dataset = Dataset(run)
+    place, name = output_file(out)
+    print(f"{out}: {counted(export_csv(dataset, form, place, name), 'position')}")
 
 
 @app.command("import")
@@ -204,7 +223,7 @@ def import_(
     from selfplay.storage.location import Location
 
     dataset = import_csv(file, Location(run), Board.parse(size, connect))
-    print(f"{run}: {dataset.positions:,} positions")
+    print(f"{run}: {counted(dataset.positions, 'position')}")
 
 
 @app.command()
@@ -218,23 +237,28 @@ def merge(
     """
     from selfplay.storage.dataset import Dataset
     from selfplay.storage.location import Location
-    from selfplay.storage.merge import games_with_rows
+    from selfplay.storage.merge import games_with_rows, teachers
     from selfplay.storage.merge import merge as merge_runs
 
     datasets = [Dataset(run) for run in runs]
+    if len(different := teachers(datasets)) > 1:
+        said = "; the merged run does not say which of them labelled a row"
+        print(f"different teachers: {' and '.join(different)}{said}", file=sys.stderr)
     merged = merge_runs(datasets, Location(out))
     removed = games_with_rows(datasets) - merged.games
-    counts = f"{merged.games:,} games, {merged.positions:,} positions"
-    print(f"{out}: {counts}; {removed:,} duplicate games removed")
+    print(f"{out}: {merged.sizes}; {counted(removed, 'duplicate game')} removed")
 
 
 @app.command()
 def split(
     run: Run,
-    out: Annotated[Path, Option(metavar="FOLDER", help="Output folder.")],
+    out: Annotated[str, Option(metavar="FOLDER", help="Folder or URI of the two new runs.")],
     test: Annotated[float, Option(help="Share of positions in the test set.")] = 0.2,
 ) -> None:
-    """Split a run into train.parquet and test.parquet; no position, nor its mirror, is in both.
+    """Split a run into two, FOLDER/train and FOLDER/test, that share no position.
+
+    All rows of a position and of its mirror image are in the same one. Both are runs for `info`,
+    `verify`, `train` and the other commands.
 
     Example: selfplay dataset split examples/tiny --test 0.2 --out parts
     """
@@ -243,8 +267,75 @@ def split(
 
     if not 0 < test < 1:
         raise InputError(f"test is a share between 0 and 1, not {test:g}")
-    for name, count in write_split(Dataset(run), test, out).items():
-        print(f"{name}: {count:,} positions")
+    for part in write_split(Dataset(run), test, out):
+        print(f"{part.place}: {counted(part.positions, 'position')}")
+
+
+@app.command()
+def quality(
+    run: Run,
+    sample: Annotated[int, Option(min=1, max=100_000, help="Number of positions to solve.")] = 1000,
+    seed: Annotated[int, Option(help="Random seed of the sample.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Measure label quality: how often the teacher's move is a mistake, against perfect play.
+
+    The sample follows from the rows, the seed and its size, and has as many positions of each
+    phase of the game as the run, in proportion. Results stay in quality.json of the run: the same
+    command resumes after Ctrl-C, and `selfplay dataset card` takes them over.
+
+    Example: selfplay dataset quality examples/tiny --sample 1000
+    """
+    from selfplay.cli.compilation import announce_compilation
+    from selfplay.cli.progress import progress
+    from selfplay.storage.dataset import Dataset
+    from selfplay.storage.label_quality import NAME, LabelQuality
+
+    dataset = Dataset(run)
+    measured = LabelQuality(dataset, sample, seed)
+    announce_compilation(dataset.board)
+    with progress("positions solved") as update:
+        try:
+            measured.measure(update)
+        except KeyboardInterrupt:
+            raise StoppedError(_stopped(measured, run, sample, seed)) from None
+    if not measured.is_saved:
+        print(f"{run} cannot be written to: {NAME} was not saved", file=sys.stderr)
+    if as_json:
+        record = {
+            "fingerprint": dataset.fingerprint,
+            "seed": seed,
+            "sample": measured.sample,
+            "unsolved": measured.unsolved,
+            **measured.counts.as_record(),
+        }
+        print(json.dumps(record))
+    else:
+        _show_quality(measured, dataset)
+
+
+def _stopped(measured: LabelQuality, run: str, sample: int, seed: int) -> str:
+    done = f"{measured.sample - len(measured.missing):,} of {measured.sample:,} positions"
+    again = ["selfplay", "dataset", "quality", run, "--sample", f"{sample}", "--seed", f"{seed}"]
+    kept = f"resume with: {shlex.join(again)}" if measured.is_saved else "none could be saved"
+    return f"stopped: {done} are solved; {kept}"
+
+
+def _show_quality(measured: LabelQuality, dataset: Dataset) -> None:
+    from selfplay.cli.rendering import MISTAKES, console, mistake_cells, plain_table
+    from selfplay.storage.card import LEAST, left_out
+
+    out, counts = console(), measured.counts
+    of = f"{measured.sample:,} of {dataset.positions:,} positions, seed {measured.seed}"
+    out.print(f"{of}; {counts.all.contested:,} of them are contested\n")
+    rows = [
+        (*mistake_cells(phase, found), f"{found.positions:,}")
+        for phase, found in counts.rows().items()
+        if found.positions >= LEAST
+    ]
+    out.print(plain_table((*MISTAKES, "solved"), rows))
+    for sentence in left_out(measured):
+        out.print(f"\n{sentence}.", style="dim")
 
 
 @app.command()
@@ -252,7 +343,7 @@ def card(run: Run) -> None:
     """Write the data card: README.md in the run, as the Hugging Face hub reads it.
 
     It describes the run, the command that makes it again, its columns, statistics, and the label
-    quality of a sample.
+    quality if `selfplay dataset quality` has measured it.
 
     Example: selfplay dataset card examples/tiny
     """

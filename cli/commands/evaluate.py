@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from selfplay.cli.options import Json
+from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from selfplay.train.evaluation.evaluation import Result
 
 BASELINES = ("random", "centre", "greedy", "mcts:100")
 
-_OF_PHASE = ("positions", "contested", "mistakes", "mistake_rate", "interval", "optimal_share")
 _OF_ALL = (
     *("mean_regret", "could_win", "missed_wins", "missed_wins_interval"),
     *("could_blunder", "blunders", "blunders_interval", "microseconds_per_move"),
@@ -80,34 +80,28 @@ def as_record(result: Result) -> dict[str, object]:
     """The result of a player for `--json`."""
     return {
         "player": result.player,
-        **{name: getattr(result.all, name) for name in (*_OF_PHASE, "optimal_interval")},
-        "by_phase": {
-            phase: {name: getattr(tally, name) for name in _OF_PHASE}
-            for phase, tally in result.by_phase.items()
-        },
+        **result.as_record(),
         **{name: getattr(result, name) for name in _OF_ALL},
     }
 
 
 def show(results: list[Result]) -> None:
-    from selfplay.cli.rendering import console, plain_table
+    from selfplay.cli.rendering import (
+        MISTAKES,
+        console,
+        mistake_cells,
+        percent_range,
+        plain_table,
+    )
 
     first, out = results[0], console()
-    counts = f"{first.all.positions:,} positions, {first.all.contested:,} of them contested"
+    counts = (
+        f"{counted(first.all.positions, 'position')}, {first.all.contested:,} of them contested"
+    )
     out.print(f"{first.player}: {counts}\n")
+    out.print(plain_table(MISTAKES, [mistake_cells(*row) for row in first.rows().items()]))
     rows: list[tuple[str, ...]] = [
-        (
-            phase,
-            f"{tally.mistake_rate:.1%}",
-            _percent(tally.interval),
-            f"{tally.optimal_share:.1%}",
-            _percent(tally.optimal_interval),
-        )
-        for phase, tally in [("all", first.all), *first.by_phase.items()]
-    ]
-    out.print(plain_table(("", "mistakes", "95 % conf.", "optimal", "95 % conf."), rows))
-    rows = [
-        (name, f"{count:,}", f"{of:,}", _percent(interval))
+        (name, f"{count:,}", f"{of:,}", percent_range(interval))
         for name, count, of, interval in (
             ("missed wins in one", first.missed_wins, first.could_win, first.missed_wins_interval),
             ("allowed wins in one", first.blunders, first.could_blunder, first.blunders_interval),
@@ -130,8 +124,3 @@ def show(results: list[Result]) -> None:
     header = ("", "mistakes", "optimal", "regret", "missed wins", "allowed wins", "µs per move")
     out.print("\ncomparison")
     out.print(plain_table(header, rows))
-
-
-def _percent(interval: tuple[float, float]) -> str:
-    low, high = interval
-    return f"{low:.1%} to {high:.1%}"

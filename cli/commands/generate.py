@@ -20,6 +20,7 @@ from selfplay.cli.streams import discard_output
 from selfplay.options import read_options
 from selfplay.pipeline.job import StoppedError
 from selfplay.storage.spec import Spec
+from selfplay.wording import counted
 from selfplay.workers.executors.interface import JobError
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from selfplay.workers.generation.plan import Plan
 
 _MANY_CORES = (16, 64, 256)
-
-_CARD_SECONDS = 5.0
-"""For checking labels at the end of a run; `selfplay dataset card` has no time limit."""
 
 
 @takes_options_of(Spec)
@@ -152,13 +150,13 @@ def _complete(plan: Plan, progress: Progress, stop: Stop, *, as_json: bool) -> N
     if not as_json:
         new = f", {progress.positions_per_second:,.0f} positions/s" if progress.new_shards else ""
         print(
-            f"{plan.place}: {progress.games:,} games, {progress.positions:,} positions in "
-            f"{progress.shards:,} shards{new}; fingerprint {dataset.fingerprint}",
+            f"{plan.place}: {dataset.sizes} in {counted(progress.shards, 'shard')}{new}; "
+            f"fingerprint {dataset.fingerprint}",
             flush=True,
         )
     if not (stop() or has_card(dataset)):
         try:
-            write_card(dataset, _CARD_SECONDS)
+            write_card(dataset)
         except KeyboardInterrupt:
             raise StoppedError(
                 "the run is complete, but its data card is not; write it with: "
@@ -213,7 +211,7 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
         }
         print(json.dumps(record))
         return
-    sample = f"{expected.games:,} games in {expected.seconds:.1f} s"
+    sample = f"{counted(expected.games, 'game')} in {expected.seconds:.1f} s"
     facts = [
         ("games", f"{expected.games_missing:,}"),
         ("positions", f"about {expected.positions_missing:,.0f}"),
@@ -222,7 +220,7 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
         ("speed", f"{expected.positions_per_second:,.0f} positions/s per core"),
     ]
     for cores, seconds in times.items():
-        facts.append((f"{cores} cores" + " (here)" * (cores == here), duration(seconds)))
+        facts.append((counted(cores, "core") + " (here)" * (cores == here), duration(seconds)))
     out = console()
     out.print(f"{plan.place}: estimate of what is missing, from {sample}")
     out.print(plain_table(("", ""), facts))

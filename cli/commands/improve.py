@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from selfplay.cli.executors import check_executor_options, executor_of
-from selfplay.cli.options import Address, Json, Workers, takes_options_of
+from selfplay.cli.options import Address, Json, Plot, Workers, takes_options_of
 from selfplay.options import read_options
 from selfplay.pipeline.config import ImproveConfig
 
@@ -40,10 +40,7 @@ def improve(
     ] = None,
     workers: Workers = None,
     address: Address = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Plot the rounds to .svg, .png or .pdf."),
-    ] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Train a tree on its own games (DAgger).

@@ -46,6 +46,6 @@ def status(run: Run, as_json: Json = False) -> None:
         remaining = "unknown: import, merge or record the missing shards again"
     else:
         words = shlex.join(["selfplay", "generate", run, *dataset.spec.words_to_resume])
-        remaining = f"unknown: no worker seems active; resume with: {words}"
+        remaining = f"unknown: nobody seems to work on it; resume with: {words}"
     facts.append(("remaining", remaining))
     console().print(plain_table(("", ""), facts))

@@ -13,6 +13,7 @@ import typer
 from selfplay.cli.options import Json, takes_options_of
 from selfplay.options import read_options
 from selfplay.train.config import TrainingConfig
+from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from selfplay.storage.dataset import Dataset
@@ -87,8 +88,9 @@ def _train_distributed(
         model, report, traffic = train_distributed(datasets, config, count, tell)
     most = max(traffic.levels)
     print(
-        f"{count} workers, {len(traffic.levels)} levels; {sum(traffic.levels) / 1e6:,.1f} MB "
-        f"travelled, {most / 1e6:,.1f} MB for the widest level; {traffic.lost} workers were lost",
+        f"{counted(count, 'worker')}, {counted(len(traffic.levels), 'level')}; "
+        f"{sum(traffic.levels) / 1e6:,.1f} MB travelled, {most / 1e6:,.1f} MB for the widest "
+        f"level; workers lost: {traffic.lost}",
         file=sys.stderr,
     )
     return model, report

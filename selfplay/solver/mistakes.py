@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Any
 
 from selfplay.confidence import wilson
 
@@ -40,6 +41,16 @@ class MistakeCount:
     def optimal_interval(self) -> tuple[float, float]:
         return wilson(self.optimal_share, self.positions)
 
+    def as_record(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {name: getattr(self, name) for name in _RECORDED}
+
+
+_RECORDED = (
+    *("positions", "contested", "mistakes", "mistake_rate", "interval"),
+    *("optimal_share", "optimal_interval"),
+)
+
 
 @dataclass(slots=True, kw_only=True)
 class MistakesByPhase:
@@ -60,3 +71,12 @@ class MistakesByPhase:
             count.optimal += value == best
             count.contested += min(values) < best
             count.mistakes += value < best
+
+    def rows(self) -> dict[str, MistakeCount]:
+        """The rows of a table: all positions, then each phase."""
+        return {"all": self.all, **self.by_phase}
+
+    def as_record(self) -> dict[str, Any]:
+        """For `--json`."""
+        by_phase = {phase: count.as_record() for phase, count in self.by_phase.items()}
+        return {**self.all.as_record(), "by_phase": by_phase}

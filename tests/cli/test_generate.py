@@ -151,6 +151,8 @@ def test_a_broken_log_does_not_stop_a_run(monkeypatch: pytest.MonkeyPatch) -> No
     progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100, lost=1)
     lines.show(progress)
     assert "workers are starting" in speed(progress)
+    progress.workers = progress.retries = 1
+    assert speed(progress) == "1 worker, 1 retry"
 
 
 def test_a_closed_pipe_does_not_stop_a_run(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ READERS_OF_RUNS = (
     "dataset verify run",
     "dataset verify run --quarantine",
     "dataset card run",
+    "dataset quality run --sample 3",
     "dataset export run --format csv --out out.csv",
     "dataset split run --out parts",
     "dataset merge run other --out merged",
@@ -114,7 +115,7 @@ def make_template(folder: Path) -> None:
         f"--opponent mcts:20 --opening file:{ROOT}/tests/openings.txt --workers 0",
         "generate other --games 2 --shard-games 2 --teacher mcts:30 --workers 0",
         "train other --out model --min-samples-leaf 5",
-        "dataset export other --out table.csv",
+        "dataset export other --format csv-012 --out table.csv",
         "book build --board 5x4 --plies 2 --out book.npz",
         IMPROVE,
     ):

@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from selfplay.errors import InputError
@@ -17,15 +16,18 @@ from selfplay.game.position import Position
 from selfplay.storage.card import generate_command, render_card
 from selfplay.storage.csv_io import export, import_csv
 from selfplay.storage.dataset import Dataset
-from selfplay.storage.label_quality import label_quality
 from selfplay.storage.location import Location
 from selfplay.storage.merge import merge
+from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import Rows
 from selfplay.storage.spec import Spec
 from selfplay.storage.split import in_test_set, write_split
 from selfplay.storage.statistics import statistics
 from selfplay.storage.verify import verify
+from tests.cli.command import json_lines, run
 from tests.storage.made import SPEC, make_run, shard_of
+
+NAMES = "train", "test"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def test_csv_goes_out_and_comes_back(
     dataset: Dataset, tmp_path: Path, form: str, first: str, third: str
 ) -> None:
     out = tmp_path / "out.csv"
-    assert export(dataset, form, out) == dataset.positions  # type: ignore[arg-type]
+    assert export(dataset, form, *Location.of_file(str(out))) == dataset.positions  # type: ignore[arg-type]
     lines = out.read_text().splitlines()
     assert len(lines) == dataset.positions + 1
     assert lines[0].startswith(first)
@@ -66,7 +68,7 @@ def test_csv_goes_out_and_comes_back(
 
 def test_csv_of_all_columns(dataset: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
-    export(dataset, "csv", out)
+    export(dataset, "csv", *Location.of_file(str(out)))
     header, line, *_ = out.read_text().splitlines()
     assert header.startswith("game,ply,board_0,")
     assert header.endswith("proven_6,played,outcome")
@@ -91,7 +93,7 @@ def test_a_bad_csv_is_told_by_its_line_and_leaves_nothing(
     dataset: Dataset, tmp_path: Path, change: object, message: str
 ) -> None:
     out = tmp_path / "out.csv"
-    export(dataset, "csv-012", out)
+    export(dataset, "csv-012", *Location.of_file(str(out)))
     out.write_text("\n".join(change(out.read_text().splitlines())) + "\n")  # type: ignore[operator]
     with pytest.raises(InputError, match=message):
         import_csv(out, Location(str(tmp_path / "again")), Board())
@@ -117,19 +119,81 @@ def test_merging_drops_what_both_hold(dataset: Dataset, tmp_path: Path) -> None:
 def test_no_position_nor_its_mirror_image_is_on_both_sides(
     dataset: Dataset, tmp_path: Path
 ) -> None:
-    counts = write_split(dataset, 0.3, tmp_path / "parts")
-    assert sum(counts.values()) == dataset.positions
+    parts = write_split(dataset, 0.3, str(tmp_path / "parts"))
+    assert [str(part.place) for part in parts] == [f"{tmp_path}/parts/{n}" for n in NAMES]
+    assert sum(part.positions for part in parts) == dataset.positions
     sides = []
-    for name in ("train.parquet", "test.parquet"):
-        rows = Rows.from_table(pq.read_table(tmp_path / "parts" / name))
+    for part in parts:
+        assert list(verify(part)) == []
+        rows = Rows.join([rows for _, rows in part.rows()])
         positions = [Position.from_cells(cells) for cells in rows.board.tolist()]
         sides.append({position.key(canonical=True) for position in positions})
     assert not sides[0] & sides[1]
     assert 0.2 < len(sides[1]) / (len(sides[0]) + len(sides[1])) < 0.4
+    # The same again is the same; another split is refused there.
+    again = write_split(dataset, 0.3, str(tmp_path / "parts"))
+    assert [part.fingerprint for part in again] == [part.fingerprint for part in parts]
+    with pytest.raises(InputError, match="holds another run"):
+        write_split(dataset, 0.2, str(tmp_path / "parts"))
     # A larger share only adds.
     rows = shard_of(SPEC, 0)
     small, large = (in_test_set(rows, Board(), share) for share in (0.2, 0.5))
     assert (large >= small).all()
+
+
+def test_the_parts_of_a_split_are_runs(dataset: Dataset, tmp_path: Path) -> None:
+    done = run("dataset", "split", str(dataset.place), "--out", "parts", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in NAMES:
+        (info,) = json_lines(run("dataset", "info", f"parts/{name}", "--json", cwd=tmp_path).stdout)
+        assert f"parts/{name}: {info['positions']} positions" in done.stdout
+        assert (info["games"], info["unique_openings"]) == (dataset.games, None)
+        lengths = statistics(dataset).lengths
+        assert set(info["lengths"]) <= {str(length) for length in lengths}  # type: ignore[call-overload]
+        for words in (["dataset", "info"], ["dataset", "verify"], ["dataset", "card"], ["status"]):
+            assert run(*words, f"parts/{name}", cwd=tmp_path).returncode == 0, words
+    done = run("dataset", "merge", *(f"parts/{name}" for name in NAMES), "--out", "m", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run("dataset", "verify", "m", cwd=tmp_path).returncode == 0
+    train = ["train", "parts/train", "--out", "tree", "--features", "cells", "--target", "move"]
+    done = run(*train, cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "tree").exists()) == (0, True), done.stderr
+
+
+def test_a_gap_excuses_no_other_fault(dataset: Dataset, tmp_path: Path) -> None:
+    train, _ = write_split(dataset, 0.3, str(tmp_path / "parts"))
+    rows = Rows.join([rows for _, rows in train.rows()])
+    games = range(dataset.games)
+    assert list(faults(rows, train.board, games, has_gaps=True)) == []
+    assert list(faults(rows, train.board, games))
+    rows.outcome[5] = -rows.outcome[5] or 1
+    (fault, *_) = faults(rows, train.board, games, has_gaps=True)
+    assert fault[0] == "the outcome changes during the game"
+
+
+def test_an_export_has_all_columns_and_says_what_it_replaces(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    words = ["dataset", "export", str(dataset.place), "--out"]
+    done = run(*words, "out.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out.csv").read_text().startswith("game,ply,board_0,")
+    done = run(*words, "out.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "out.csv exists: it is replaced\n")
+    for out, message in (("nowhere/out.csv", "there is no folder"), (".", "its name is missing")):
+        done = run(*words, out, cwd=tmp_path)
+        assert (done.returncode, message in done.stderr) == (2, True)
+    (tmp_path / "folder").mkdir()
+    assert "is a folder, not a file" in run(*words, "folder", cwd=tmp_path).stderr
+
+
+def test_merging_different_teachers_says_so(dataset: Dataset, tmp_path: Path) -> None:
+    make_run(tmp_path / "other", Spec(games=2, shard_games=2, teacher="random", opening="20"))
+    words = ["dataset", "merge", str(dataset.place), "other", "--out"]
+    done = run(*words, "merged", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("different teachers: mcts:iterations=200,")
+    assert " and random; the merged run does not say" in done.stderr
 
 
 @pytest.mark.parametrize("spec", [SPEC, Spec(games=2, board="12x9", teacher="mcts:20")])
@@ -169,10 +233,7 @@ def test_statistics_count_what_is_there(dataset: Dataset) -> None:
 
 
 def test_the_card_says_what_the_run_is(dataset: Dataset) -> None:
-    quality = label_quality(dataset, lambda done, of: None)
-    assert sum(q.positions for q in quality.values()) > 50
-    assert all(q.mistakes <= q.contested <= q.positions for q in quality.values())
-    card = render_card(dataset, statistics(dataset), quality)
+    card = render_card(dataset, statistics(dataset), None)
     assert card.startswith("---\nlicense:")
     for part in (
         "shards/*.parquet",

@@ -11,6 +11,7 @@ from selfplay.storage.dataset import Dataset, shard_path, write_shard
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
 from selfplay.storage.verify import quarantine_shards, verify
+from tests.cli.command import run
 from tests.object_store import Store
 from tests.storage.made import SPEC, make_run, shard_of
 
@@ -89,3 +90,32 @@ def test_nothing_there_is_no_run(store: Store) -> None:
     with pytest.raises(InputError, match="there is no run at s3://"):
         Dataset(store.uri)
     assert Location(store.uri).files("shards") == {}
+
+
+def test_outputs_go_there_as_well(store: Store) -> None:
+    make_run(store.uri)
+    place = Location(store.uri)
+    for words, name in (
+        (["export", store.uri, "--out", place.below("out.csv")], "out.csv"),
+        (["info", store.uri, "--plot", place.below("plot.svg")], "plot.svg"),
+    ):
+        done = run("dataset", *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(place.read(name)) > 1000
+        assert run("dataset", *words).stderr == f"{words[-1]} exists: it is replaced\n"
+    assert run("dataset", "split", store.uri, "--out", place.below("parts")).returncode == 0
+    assert list(verify(Dataset(place.below("parts/test")))) == []
+    assert place.read("plot.svg").startswith(b"<?xml")
+
+
+def test_an_output_that_fails_leaves_nothing(store: Store) -> None:
+    place = Location(store.uri)
+
+    def stop_half_way() -> None:
+        with place.writing("out.csv") as file:
+            file.write(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        stop_half_way()
+    assert place.files("") == {}

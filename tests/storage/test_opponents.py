@@ -128,7 +128,7 @@ def test_every_command_reads_a_run_without_any_row(tmp_path: Path) -> None:
     dataset = Dataset(str(tmp_path / "run"))
     if dataset.positions:
         pytest.fail("the opponent was expected to win at once")
-    for words in ("info", "verify", "card", "export --out x", "split --out y"):
+    for words in ("info", "verify", "quality", "card", "export --out x", "split --out y"):
         verb, *more = words.split()
         done = run("dataset", verb, "run", *more, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), words

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from selfplay.errors import InputError
+from selfplay.errors import InputError, install
 from selfplay.train.model import Model
 from selfplay.train.tree.tree import LEAF
 
@@ -22,9 +22,7 @@ def as_onnx(model: Model) -> bytes:
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
-        raise InputError(
-            "exporting to ONNX needs another package: pip install 'selfplay[onnx]'"
-        ) from None
+        raise InputError(f"exporting to ONNX needs another package: {install('onnx')}") from None
     tree, width = model.tree, len(model.features.names)
     if tree.split not in _MODES:
         raise InputError("ONNX needs two sides per split: train with split threshold or equals")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -10,6 +12,8 @@ from selfplay.workers.executors.interface import Executor
 from selfplay.workers.executors.progress import JobProgress
 from selfplay.workers.generation.plan import Plan
 from selfplay.workers.generation.shard_job import Counted, CountJob, Receipt, ShardJob
+
+_RECENT_SECONDS = 30.0
 
 FAILURES_IN_A_ROW = 5  # with this many the others would probably fail as well
 
@@ -33,6 +37,9 @@ class Progress(JobProgress):
     counted: dict[int, int] = field(default_factory=dict)  # rows of games played to count them
     other: tuple[int, float] | None = None
     """A shard that another driver wrote meanwhile, and how many seconds ago."""
+    work_seconds: float = 0.0  # of all workers, in the new shards; without their start
+    last_done: float = 0.0  # when the last shard was done, by the monotonic clock
+    recent: deque[tuple[float, Receipt]] = field(default_factory=deque)
 
     @classmethod
     def of(cls, plan: Plan) -> Progress:
@@ -66,14 +73,24 @@ class Progress(JobProgress):
         return self.new_rollouts / self.seconds if self.seconds else 0.0
 
     @property
+    def positions_per_second_now(self) -> float:
+        """That of all workers together, by the shards of the last half minute."""
+        positions = sum(receipt.positions for _, receipt in self.recent)
+        seconds = sum(receipt.seconds for _, receipt in self.recent)
+        return self.workers * positions / seconds if seconds else 0.0
+
+    @property
     def seconds_left(self) -> float | None:
-        """None if unknown."""
-        if not self.new_shards:
+        """By the time that a shard takes a worker, since the last one; None if unknown."""
+        if not (self.new_shards and self.workers):
             return None
         if self.wanted is not None and self.new_positions:
             left = max(0, self.wanted - self.positions)
             return self.seconds * left / self.new_positions
-        return self.seconds * (self.shards_total - self.shards) / self.new_shards
+        left = self.shards_total - self.shards
+        each = self.work_seconds / self.new_shards
+        waited = time.monotonic() - self.last_done
+        return max(0.0, each * left / min(self.workers, left) - waited) if left else 0.0
 
     @property
     def is_complete(self) -> bool:
@@ -94,6 +111,11 @@ class Progress(JobProgress):
         self.new_positions += receipt.positions
         self.new_rollouts += receipt.rollouts
         self.megabytes = max(self.megabytes, receipt.megabytes)
+        self.work_seconds += receipt.seconds
+        self.last_done = time.monotonic()
+        self.recent.append((self.last_done, receipt))
+        while self.last_done - self.recent[0][0] > _RECENT_SECONDS:
+            self.recent.popleft()
 
 
 def generate(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.shard import file_name
 
 _WINDOW = 600.0  # the speed is measured over this time before the last shard
-_IDLE_SECONDS = 60.0
-"""Without a new shard for this long, and for several usual gaps, nobody is at work."""
-_IDLE_GAPS = 5
+_IDLE_SECONDS = 10.0
+"""Without a new shard for this long, and for several times the longest gap, nobody is at work."""
+_IDLE_GAPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ def status_of(dataset: Dataset, now: float | None = None) -> Status:
         span = last - written[recent[0]]
         if span > 0:
             speed = sum(dataset.footers[shard].rows for shard in recent[1:]) / span
-            gap = span / (len(recent) - 1)
-            if missing and since < max(_IDLE_SECONDS, _IDLE_GAPS * gap):
-                left = gap * missing
+            longest = max(written[b] - written[a] for a, b in pairwise(recent))
+            if missing and since < max(_IDLE_SECONDS, _IDLE_GAPS * longest):
+                left = span / (len(recent) - 1) * missing
     return Status(
         shards=len(complete),
         shards_total=manifest.shards,

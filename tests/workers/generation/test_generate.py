@@ -28,7 +28,7 @@ from selfplay.workers.executors.local import LocalExecutor
 from selfplay.workers.generation.estimate import estimate
 from selfplay.workers.generation.generate import FAILURES_IN_A_ROW, Progress, generate
 from selfplay.workers.generation.plan import plan
-from selfplay.workers.generation.shard_job import ShardJob
+from selfplay.workers.generation.shard_job import Receipt, ShardJob
 from selfplay.workers.generation.status import status_of
 from tests import ROOT
 from tests.object_store import Store
@@ -193,7 +193,29 @@ def test_status_tells_from_the_run_alone(tmp_path: Path) -> None:
     assert found.positions_per_second == pytest.approx((rows[1] + rows[2]) / 20)
     assert found.seconds_left == pytest.approx(10)
     # Long after the last shard there is nobody at work, so that nothing can be foretold.
-    assert status_of(dataset, now=9999.0).seconds_left is None
+    assert status_of(dataset, now=1049.0).seconds_left is not None
+    assert status_of(dataset, now=1051.0).seconds_left is None
+
+
+def test_time_left_and_speed_count_work_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the start of the workers, nor the shards that others are still working on."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    progress = Progress(shards=0, shards_total=9, games=0, games_total=90, positions=0)
+
+    def done(at: float, seconds: float) -> None:
+        clock[0] = at
+        progress.update(Done(0, Receipt(0, 10, 100, 0, seconds, 50)))
+
+    progress.update(WorkerStatus(ready=2))
+    done(60.0, 10.0)
+    assert progress.seconds_left == 40  # 8 shards of 10 s for 2 workers
+    clock[0] = 63.0
+    assert progress.seconds_left == 37
+    assert progress.positions_per_second_now == 20
+    done(100.0, 5.0)
+    assert progress.positions_per_second_now == 40  # of the last half minute alone
+    assert progress.positions_per_second == 2
 
 
 def test_time_left_is_not_known_before_anything_is_done() -> None:

@@ -1,0 +1,27 @@
+"""Output files: where a command writes one, and what it says before it replaces another."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from selfplay.errors import InputError, printable, quoted
+
+if TYPE_CHECKING:
+    from selfplay.storage.location import Location
+
+
+def output_file(uri: str) -> tuple[Location, str]:
+    """The folder of an output file, and its name there. Call it before any work: what cannot be
+    written is refused, and a file that will be replaced is named."""
+    from selfplay.storage.location import Location
+
+    place, name = Location.of_file(uri)
+    if place.folder is not None:
+        if not place.folder.is_dir():
+            raise InputError(f"there is no folder {quoted(str(place), 200)} for {quoted(name)}")
+        if (place.folder / name).is_dir():
+            raise InputError(f"{quoted(uri, 200)} is a folder, not a file")
+    if name in place.files(""):
+        print(f"{printable(uri)} exists: it is replaced", file=sys.stderr, flush=True)
+    return place, name
