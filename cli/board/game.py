@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from selfplay.cli.rendering import PLAYER_NAMES
+from selfplay.cli.board.draw_board import Pen
 from selfplay.errors import InputError
+from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.players import Decision, Player
 from selfplay.registry import PlayerSpec
@@ -61,13 +61,14 @@ class Game:
     def position(self) -> Position:
         return self.positions[-1]
 
-    @property
-    def names(self) -> list[str]:
-        """Both sides with their players: X (human)."""
-        return [
-            side if str(seat) == side else f"{side} ({seat})"
-            for side, seat in zip(PLAYER_NAMES.values(), self.seats, strict=True)
-        ]
+    def name(self, side: int) -> str:
+        """The player of side 1 or 2, as a sentence names it."""
+        seat = self.seats[side - 1]
+        if seat.name or not seat.is_person:
+            return str(seat)
+        if all(seat.is_person for seat in self.seats):
+            return ("first player", "second player")[side - 1]
+        return "you"
 
     @property
     def has_person(self) -> bool:
@@ -96,10 +97,10 @@ class Game:
             if not self.has_person or self.mover.is_person:
                 return
 
-    def last_explained(self) -> tuple[int, Decision] | None:
-        """The latest decision with an explanation, and the number of its move."""
+    def last_decision(self) -> tuple[int, Decision] | None:
+        """The latest decision of a player, and the number of its move."""
         for number, decision in reversed(list(enumerate(self.decisions))):
-            if decision is not None and decision.why is not None:
+            if decision is not None:
                 return number, decision
         return None
 
@@ -111,16 +112,16 @@ class Game:
 class Players:
     """The players of a session, built when first needed."""
 
-    def __init__(self, build: Callable[[PlayerSpec], Player]) -> None:
-        self._build = build
-        self._built: dict[tuple[PlayerSpec, int], Player] = {}
+    def __init__(self) -> None:
+        self._built: dict[tuple[PlayerSpec, Board, int], Player] = {}
         self._playing: dict[int, Game] = {}
 
     def of(self, game: Game, side: int) -> Player:
         """The player of side 1 or 2, told of a new game if this is one."""
-        key = game.seats[side - 1].spec, side
+        spec, board = game.seats[side - 1].spec, game.start.board
+        key = spec, board, side
         if key not in self._built:
-            self._built[key] = self._build(key[0])
+            self._built[key] = spec.build(board)
         player = self._built[key]
         if self._playing.get(side) is not game:
             self._playing[side] = game
@@ -132,8 +133,10 @@ class Players:
         self._playing.clear()
 
 
-def result_of(position: Position, names: Sequence[str]) -> str:
+def result_of(game: Game, pen: Pen) -> str:
     """The result of a game as text."""
-    if position.winner is None:
-        return "a draw" if position.is_over else "unfinished"
-    return f"{names[position.winner - 1]} wins"
+    winner = game.position.winner
+    if winner is None:
+        return "a draw" if game.position.is_over else "unfinished"
+    name = game.name(winner)
+    return f"{pen.named(winner, name)} {'win' if name == 'you' else 'wins'}"

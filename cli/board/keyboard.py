@@ -7,8 +7,9 @@ import select
 import sys
 import termios
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 LEFT, RIGHT, UP, DOWN, ENTER = "left", "right", "up", "down", "enter"
 _SEQUENCES = {b"A": UP, b"B": DOWN, b"C": RIGHT, b"D": LEFT}
@@ -16,16 +17,28 @@ _SEQUENCES = {b"A": UP, b"B": DOWN, b"C": RIGHT, b"D": LEFT}
 _SEQUENCE_SECONDS = 0.05
 
 
+class ReadKey(Protocol):
+    def __call__(self, seconds: float | None = None) -> str | None:
+        """The next key; None if there is none within this time."""
+
+
 @contextmanager
-def keys() -> Iterator[Callable[[], str]]:
+def keys() -> Iterator[ReadKey]:
     """Read keys without Enter; yields the function that waits for the next one."""
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     tty.setcbreak(fd, termios.TCSADRAIN)  # keeps what was typed ahead
+    mode = termios.tcgetattr(fd)
+    mode[3] |= termios.NOFLSH  # or Ctrl-C would drop half of what is being drawn
+    termios.tcsetattr(fd, termios.TCSADRAIN, mode)
     try:
-        yield lambda: _read(fd)
+        yield lambda seconds=None: _read(fd) if _is_ready(fd, seconds) else None
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+def _is_ready(fd: int, seconds: float | None) -> bool:
+    return bool(select.select([fd], [], [], seconds)[0])
 
 
 def _read(fd: int) -> str:
@@ -45,7 +58,7 @@ def _read(fd: int) -> str:
 def _rest_of_sequence(fd: int) -> bytes:
     """What follows Escape, without its bracket: one letter for an arrow key."""
     sequence = b""
-    while select.select([fd], [], [], _SEQUENCE_SECONDS)[0]:
+    while _is_ready(fd, _SEQUENCE_SECONDS):
         byte = os.read(fd, 1)
         if not byte:
             break

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import sleep
 from typing import Any
 
 from rich.console import Console
 
 from selfplay.cli.board.draw_board import Pen, draw_board
-from selfplay.cli.board.session import Scene
-from selfplay.cli.rendering import PLAYER_NAMES
+from selfplay.cli.board.scene import Row, Scene
+from selfplay.cli.rendering import plain_table
+from selfplay.errors import quoted
+from selfplay.game.board import Board
 
 _KEYS = {"quit": "q", "exit": "q", "help": "?", "<": "left", ">": "right"}
 
@@ -19,15 +22,17 @@ _KEYS = {"quit": "q", "exit": "q", "help": "?", "<": "left", ">": "right"}
 class LineView:
     """Prints what changes, and reads commands a line at a time."""
 
-    panel_lines = None
-
     def __init__(self, console: Console) -> None:
         self._console = console
         self._shown: list[Any] = [None] * 4
+        self.pen = Pen.of(console, discs=False)
         self.waits = sys.stdin.isatty()
 
+    def has_room(self, board: Board) -> bool:
+        return True
+
     def show(self, scene: Scene) -> None:
-        board = draw_board(scene.position, Pen.of(self._console), scene.last, None, scene.values)
+        board = draw_board(scene.position, self.pen, last=scene.last, values=scene.values)
         parts = [
             (scene.heading, scene.heading),
             (scene.message, scene.message),
@@ -47,15 +52,47 @@ class LineView:
     def command(self, scene: Scene) -> str:
         position = scene.position
         if position.is_over:
-            prompt = "r plays again, q quits: "
+            prompt = "r plays again, m menu, q quits: "
+        elif not scene.may_choose:
+            prompt = "p continues, q quits: "
         else:
-            prompt = f"{PLAYER_NAMES[position.to_move]}, your column: "
-        try:
-            answer = input(prompt if self.waits else "").strip().lower()
-        except UnicodeDecodeError:
-            return "undecodable input"
+            prompt = f"{self.pen.sign(position.to_move)}, your column (? lists the keys): "
+        answer = _answer(prompt if self.waits else "")
         return _KEYS.get(answer, answer)
+
+    def wait(self, scene: Scene, seconds: float) -> str | None:
+        self.show(scene)
+        sleep(seconds)
+        return None
+
+    def choose(self, title: str, rows: Sequence[Row], at: int) -> int | None:
+        self._shown = [None] * 4  # what was printed before is far up
+        self._console.print(f"\n{title}")
+        numbered = [(f"  {number}", *row) for number, row in enumerate(rows, 1)]
+        self._console.print(plain_table(("", "", "", ""), numbered))
+        while True:
+            answer = _answer(f"[{at + 1}], q goes back: ")
+            if answer in ("q", "quit"):
+                return None
+            if not answer:
+                return at
+            is_number = answer.isascii() and answer.isdigit() and len(answer) < 4
+            if is_number and 1 <= int(answer) <= len(rows):
+                return int(answer) - 1
+            wanted = f"type a number from 1 to {len(rows)}, not {quoted(answer)}"
+            print(wanted, file=sys.stderr, flush=True)
 
     @contextmanager
     def busy(self, scene: Scene, status: Callable[[], str]) -> Iterator[None]:
         yield
+
+    def note(self, text: str) -> None:
+        if sys.stderr.isatty():
+            print(text, file=sys.stderr, flush=True)
+
+
+def _answer(prompt: str) -> str:
+    try:
+        return input(prompt).strip().lower()
+    except UnicodeDecodeError:
+        return "undecodable input"

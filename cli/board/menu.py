@@ -1,107 +1,90 @@
-"""The menu before a game: who plays, and who moves first."""
+"""The menu: who plays, on which board, how fast."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from time import time_ns
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from rich.console import Console
-
-from selfplay.cli.board.game import Seat
-from selfplay.cli.rendering import plain_table
-from selfplay.errors import InputError, quoted
+from selfplay.cli.board.choice import Choice
+from selfplay.cli.board.opponents import Opponent, opponents
+from selfplay.cli.board.scene import Row, View
 from selfplay.game.board import Board
-from selfplay.seeding import derive
+from selfplay.game.position import FIRST, SECOND
 
-if TYPE_CHECKING:
-    from selfplay.train.model import Model
-
-MODELS = Path("models")
-_SEARCHES = (
-    ("mcts:1000", "thinks for a millisecond"),
-    ("mcts:10000", "hard to beat"),
-    ("mcts:100000", "harder"),
-    ("minimax:depth=6,eval=threats", "looks six moves ahead"),
-    ("greedy", "looks one move ahead"),
-    ("random", "for a first game"),
+_BOARDS = (
+    Board(),
+    Board(5, 4),
+    Board(6, 5),
+    Board(8, 7),
+    Board(9, 7, 5),
+    Board(10, 10),
+    Board(12, 10, 5),
 )
-_PERFECT = ("perfect", "never makes a mistake")
+_DELAYS = (0.0, 0.5, 1.0, 2.0, 5.0)
+_PERSON = Opponent("human", "you", "a person at this keyboard")
 
 
-def choose_seats(console: Console, board: Board) -> tuple[Seat, Seat] | None:
-    """Ask who plays; None if the user quits."""
-    try:
-        modes = ("you against a player", "two people", "two players, and you watch")
-        mode = _choose(console, "Who plays?", [(name, "") for name in modes])
-        if mode == 1:
-            return _person(console, "X, your name", "X"), _person(console, "O, your name", "O")
-        players = _players(board)
-        if mode == 2:
-            first = players[_choose(console, "Who moves first?", players)][0]
-            second = players[_choose(console, "Who moves second?", players)][0]
-            return Seat.of(first), Seat.of(second)
-        opponent = Seat.of(players[_choose(console, "Against which player?", players)][0])
-        you = _person(console, "Your name", "you")
-        sides = [(str(you), ""), (str(opponent), ""), ("toss a coin", "")]
-        first_mover = _choose(console, "Who moves first?", sides)
-        if first_mover == 2:
-            first_mover = derive(time_ns(), "coin") % 2
-        return (you, opponent) if first_mover == 0 else (opponent, you)
-    except EOFError:
-        console.print()
+class Menu:
+    """Asks for a choice in a view."""
+
+    def __init__(self, view: View, *, may_change_board: bool) -> None:
+        self._view = view
+        self._boards = _BOARDS if may_change_board else ()
+
+    def open(self, choice: Choice) -> Choice | None:
+        """Change a choice until the user starts a game with it; None to go back."""
+        while (row := self._view.choose("New game", self._rows(choice), 0)) is not None:
+            match row:
+                case 0:
+                    return choice
+                case 1:
+                    choice = replace(choice, first=self._player("First player", choice, FIRST))
+                case 2:
+                    choice = replace(choice, second=self._player("Second player", choice, SECOND))
+                case 3:
+                    choice = replace(choice, first=choice.second, second=choice.first)
+                case 4:
+                    choice = self._delay(choice)
+                case _:
+                    choice = self._board(choice)
         return None
 
+    def _rows(self, choice: Choice) -> list[Row]:
+        pen, rows = self._view.pen, [Row("start")]
+        for side, spec in ((FIRST, choice.first), (SECOND, choice.second)):
+            rows.append(Row(pen.named(side, ("first", "second")[side - 1]), _shown(spec)))
+        rows.append(Row("swap sides"))
+        rows.append(Row("pause", f"{choice.delay:g} s", "between moves when you watch"))
+        if self._boards:
+            rows.append(Row("board", _named(choice.board)))
+        return rows
 
-def _person(console: Console, prompt: str, default: str) -> Seat:
-    answer = input(f"{prompt} [{default}]: ").strip()
-    return Seat.of("human", answer[:20] or default)
+    def _player(self, title: str, choice: Choice, side: int) -> str:
+        before = (choice.first, choice.second)[side - 1]
+        offered = [_PERSON, *opponents(choice.board)]
+        specs = [one.spec for one in offered]
+        if before not in specs:  # from the command line
+            specs.append(before)
+            offered.append(Opponent(before, "as given"))
+        rows = [Row(one.level, one.spec, one.detail) for one in offered]
+        at = self._view.choose(title, rows, specs.index(before))
+        return before if at is None else specs[at]
 
+    def _delay(self, choice: Choice) -> Choice:
+        nearest = min(_DELAYS, key=lambda delay: abs(delay - choice.delay))
+        rows = [Row(f"{delay:g} s") for delay in _DELAYS]
+        at = self._view.choose("Pause between moves", rows, _DELAYS.index(nearest))
+        return choice if at is None else replace(choice, delay=_DELAYS[at])
 
-def _choose(console: Console, question: str, choices: Sequence[tuple[str, str]]) -> int:
-    """The index of the choice made; 0 for an empty answer."""
-    console.print(f"\n{question}")
-    rows = [(f"  {number}", *choice) for number, choice in enumerate(choices, 1)]
-    console.print(plain_table(("", "", ""), rows))
-    while True:
-        answer = input("[1]: ").strip().lower()
-        if answer in ("q", "quit"):
-            raise EOFError
-        if not answer:
-            return 0
-        is_number = answer.isascii() and answer.isdigit() and len(answer) < 4
-        if is_number and 1 <= int(answer) <= len(choices):
-            return int(answer) - 1
-        console.print(f"type a number from 1 to {len(choices)}, not {quoted(answer)}; q quits")
-
-
-def _players(board: Board) -> list[tuple[str, str]]:
-    """The players for this board, trained models first, each with a note on its strength."""
-    from selfplay.train.model import BASE, Model
-
-    trees = []
-    files = sorted(str(path) for path in MODELS.iterdir()) if MODELS.is_dir() else []
-    for path in dict.fromkeys([BASE, *files]):
-        try:
-            model = Model.load(path)
-        except InputError:  # not a model
-            continue
-        if model.board == board:
-            trees.append((f"tree:{path}", _strength(model)))
-    perfect = [_PERFECT] if board.fits_word else []
-    return [*trees, *_SEARCHES, *perfect]
+    def _board(self, choice: Choice) -> Choice:
+        boards = [board for board in self._boards if self._view.has_room(board)]
+        before = boards.index(choice.board) if choice.board in boards else 0
+        at = self._view.choose("Board", [Row(_named(board)) for board in boards], before)
+        return choice if at is None else choice.on(boards[at])
 
 
-def _strength(model: Model) -> str:
-    """A tree's mistake rate on the evaluation set, if that is for its board, and its size."""
-    from selfplay.train.evaluation.positions import EvaluationSet
+def _named(board: Board) -> str:
+    return f"{board.size}, {board.connect} in a row"
 
-    positions, leaves = EvaluationSet.load(), f"{model.tree.leaves:,} leaves"
-    if positions.board != model.board:
-        return leaves
-    contested = positions.contested
-    scores = model.scores(positions.own[contested], positions.mask[contested])
-    values, best = positions.values[contested], positions.best[contested]
-    mistakes = values[range(len(values)), scores.argmax(axis=1)] < best
-    return f"{mistakes.mean():.1%} mistakes, {leaves}"
+
+def _shown(spec: str) -> str:
+    return "you" if spec == "human" else spec

@@ -3,41 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
+from selfplay.cli.board.draw_board import Pen
 from selfplay.cli.explanation_text import explanation_lines
-from selfplay.cli.rendering import (
-    PLAYER_NAMES,
-    RESULT_NAMES,
-    ascii_keys,
-    decision_table,
-    plain_table,
-)
+from selfplay.cli.rendering import RESULT_NAMES, ascii_keys, decision_table, plain_table
 from selfplay.players import Decision
 
 if TYPE_CHECKING:
+    from selfplay.cli.board.perfect_play import Hint
     from selfplay.solver.review import Review
     from selfplay.train.explanation import Explanation
 
 _BAR = 14
-_BESIDES_PATH = 12
-"""Lines of an explanation besides the path."""
+_BESIDES_BAR = 33
+"""The width of a table of columns without its bar."""
+_FEWEST_VISITS = 10
+"""The value of fewer says nothing."""
+_LONGEST_PATH, _MOST_REASONS = 6, 3
+"""Lines of an explanation beside a board."""
 
 
-class HintPanel:
-    """A player's move and what it knows of each column."""
+class DecisionPanel:
+    """What a player knows of each column, with bars as wide as there is room."""
 
-    def __init__(self, name: str, decision: Decision) -> None:
-        self._name, self._decision = name, decision
+    def __init__(self, decision: Decision) -> None:
+        self._decision = decision
+        if decision.visits and decision.value:
+            proven = decision.proven or (None,) * len(decision.visits)
+            known = zip(decision.value, decision.visits, proven, strict=True)
+            value = tuple(
+                value if visits >= _FEWEST_VISITS or result is not None else None
+                for value, visits, result in known
+            )
+            self._decision = replace(decision, value=value)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         decision = self._decision
-        yield Text(f"{self._name} would play column {decision.move + 1}")
         if decision.value or decision.evaluations or decision.shares:
-            yield decision_table(decision, console, _BAR)
+            bar = min(_BAR, max(4, options.max_width - _BESIDES_BAR))
+            yield decision_table(decision, console, bar)
+
+
+def hint_panel(name: str, decision: Decision, reason: str) -> Group:
+    """A player's move and what it knows of each column."""
+    lines = [f"{name} would play column {decision.move + 1}"]
+    return Group(*map(Text, [*lines, f"({reason})"] if reason else lines), DecisionPanel(decision))
+
+
+def perfect_panel(hint: Hint) -> Group:
+    """What perfect play knows of each column."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("column", justify="right")
+    table.add_column("result, in moves")
+    for column, result in hint.results().items():
+        chosen = column == hint.move
+        style = Style(bold=True) if chosen else None
+        table.add_row(f"{'>' if chosen else ' '} {column + 1}", result, style=style)
+    return Group(Text(f"perfect play would play column {hint.move + 1}"), table)
 
 
 class HelpPanel:
@@ -50,13 +80,46 @@ class HelpPanel:
         yield plain_table(("", ""), [(ascii_keys(key, console), what) for key, what in self._keys])
 
 
-def why_panel(stone: int, why: Explanation, lines: int | None) -> Group:
-    """Why a tree played a stone, in about `lines` lines: a long path is cut to its end."""
-    room = None if lines is None else max(3, lines - _BESIDES_PATH)
-    return Group(Text(f"stone {stone}"), *map(Text, explanation_lines(why, room)))
+def why_panel(title: str, decision: Decision) -> Group:
+    """Why a player made a move: what a tree held for it, or what a search saw."""
+    parts: list[RenderableType] = [Text(title)]
+    if decision.why is not None:
+        return Group(*parts, *map(_indented, _reasons(decision.why)))
+    counts = ((decision.rollouts, "rollout"), (decision.nodes, "node"), (decision.depth, "ply"))
+    if seen := ", ".join(_counted(count, what) for count, what in counts if count):
+        parts.append(Text(f"{seen} in {decision.seconds:.2g} s"))
+    known = decision.value or decision.evaluations
+    parts.append(DecisionPanel(decision) if known else Text("it gives no reasons"))
+    return Group(*parts)
 
 
-def review_panel(review: Review) -> Group:
+def _counted(count: int, what: str) -> str:
+    plural = "plies ahead" if what == "ply" else f"{what}s"
+    return f"{count:,} {plural if count != 1 else what}"
+
+
+def _indented(line: str) -> Padding:
+    """A line whose later lines begin where it does."""
+    text = line.lstrip()
+    return Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False)
+
+
+def _reasons(why: Explanation) -> list[str]:
+    """A tree's reasons: what counts most for its move, or the path if no other is to compare."""
+    if why.runner_up is None:
+        return explanation_lines(why, _LONGEST_PATH)
+    here, there = why.shares[why.move] or 0.0, why.shares[why.runner_up] or 0.0
+    other = why.runner_up + 1
+    lines = [f"rated {here:.0%}; the next best, column {other}, {there:.0%}"]
+    found = [advantage for advantage in why.advantages if advantage.points > 0][:_MOST_REASONS]
+    lines += [f"advantages over column {other}:"] * bool(found)
+    lines += [f"  {one.name}: {one.here}, not {one.there}" for one in found]
+    if why.flip is not None:
+        lines.append(f"if {why.flip.instead}, it would play column {why.flip.move + 1}")
+    return [*lines, "(selfplay explain shows its path in the tree)"]
+
+
+def review_panel(review: Review, pen: Pen) -> Group:
     """The mistakes of a game."""
     lines = []
     if review.unsolved:
@@ -66,7 +129,7 @@ def review_panel(review: Review) -> Group:
     rows = [
         (
             f"{mistake.number}",
-            PLAYER_NAMES[mistake.side],
+            pen.sign(mistake.side),
             f"{mistake.played + 1}",
             " ".join(str(column + 1) for column in mistake.better),
             f"{RESULT_NAMES[mistake.value]} to {RESULT_NAMES[mistake.left]}",

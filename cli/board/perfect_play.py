@@ -1,9 +1,10 @@
-"""The solver for the board: game values of columns and a review of the game, within seconds."""
+"""The solver for the board: game values of columns, hints, a review of the game, within seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import lru_cache
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from selfplay.cli.board.game import Game
@@ -16,35 +17,84 @@ if TYPE_CHECKING:
     from selfplay.solver.solver import Solver
 
 VALUES_SECONDS = 3.0
+HINT_SECONDS = 1.0
 REVIEW_SECONDS = 8.0
 
 
 class PerfectPlay:
-    """Solves positions of one board. The solver is compiled at the first use."""
+    """Solves positions. The solver of a board is compiled at its first use."""
 
-    def __init__(self, board: Board) -> None:
-        self._board = board
-
-    @property
-    def is_available(self) -> bool:
-        return self._board.fits_word
-
-    @cached_property
-    def _solver(self) -> Solver:
-        from selfplay.solver.solver import Solver
-
-        if not self.is_available:
-            raise InputError("the solver needs a board that fits 64 bits")
-        return Solver(self._board)
+    def __init__(self) -> None:
+        self._solver_of = lru_cache(1)(_solver)
 
     def values(self, position: Position) -> dict[int, int | None]:
         """Each legal column: 1 a win, 0 a draw, -1 a loss; None if not solved in time."""
         from selfplay.solver.solver import Limit
 
-        values = self._solver.values(position, Limit(seconds=VALUES_SECONDS))
+        solver = self._solver_of(position.board)
+        values = solver.values(position, Limit(seconds=VALUES_SECONDS))
         return {column: values[column] for column in position.legal_moves}
+
+    def hint(self, position: Position) -> Hint | None:
+        """The result of every column; None if a second is too short."""
+        from selfplay.solver.solver import Limit, complete
+
+        if not position.board.fits_word:
+            return None
+        solver = self._solver_of(position.board)
+        end = perf_counter() + HINT_SECONDS
+        values = complete(position, solver.values(position, Limit(seconds=HINT_SECONDS)))
+        if values is None:
+            return None
+        left = Limit(seconds=max(0.001, end - perf_counter()))
+        return Hint(position, values, complete(position, solver.scores(position, left)))
 
     def review(self, game: Game, update: Callable[[int, int], None]) -> Review:
         from selfplay.solver.review import review
 
-        return review(game.positions[:-1], game.moves, self._solver, REVIEW_SECONDS, update)
+        solver = self._solver_of(game.start.board)
+        return review(game.positions[:-1], game.moves, solver, REVIEW_SECONDS, update)
+
+
+class Hint:
+    """The game value of every column, and when the game ends if the exact scores are known."""
+
+    def __init__(
+        self,
+        position: Position,
+        values: tuple[int | None, ...],
+        scores: tuple[int | None, ...] | None,
+    ) -> None:
+        from selfplay.solver.solver import strongest_of
+
+        self._position, self._values, self._scores = position, values, scores
+        middle = (position.board.columns - 1) / 2
+        best = strongest_of(scores or values) or ()
+        self.move = min(best, key=lambda column: abs(column - middle))
+
+    def results(self) -> dict[int, str]:
+        """Each legal column: a draw, or a win or loss in so many moves of the winner."""
+        return {column: self._result(column) for column in self._position.legal_moves}
+
+    def _result(self, column: int) -> str:
+        value = self._values[column]
+        if not value:
+            return "draw"
+        word = "win" if value > 0 else "loss"
+        score = self._scores[column] if self._scores else None
+        if score is None:
+            return word
+        ply = self._position.ply
+        # A score s ends the game with cells + 1 - 2s or one more stones, the last the winner's.
+        stones = self._position.board.cells + 1 - 2 * abs(score)
+        winner_adds_odd = value > 0
+        stones += (stones - ply) % 2 != winner_adds_odd
+        return f"{word} in {(stones - ply + 1) // 2}"
+
+
+def _solver(board: Board) -> Solver:
+    from selfplay.solver.solver import Solver
+
+    if not board.fits_word:
+        raise InputError("the solver needs a board that fits 64 bits")
+    return Solver(board)

@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from selfplay.cli.board.game import Game, Seat, result_of
+from selfplay.cli.board.game import Game, Seat
 from selfplay.cli.rendering import PLAYER_NAMES
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.players import Decision
 
-_SIDES = tuple(PLAYER_NAMES.values())
 _LONGEST = 4096
 
 
 def game_line(game: Game) -> str:
     """A game as a line: columns played, players, result and, if unusual, the board; by tabs."""
     position, board = game.position, game.start.board
-    parts = [position.notation or "", *map(str, game.seats), result_of(position, _SIDES)]
+    parts = [position.notation or "", *map(str, game.seats), _result(position)]
     if board != Board():
         parts.append(str(board))
     return "\t".join(parts)
+
+
+def _result(position: Position) -> str:
+    if position.winner is None:
+        return "a draw" if position.is_over else "unfinished"
+    return f"{PLAYER_NAMES[position.winner]} wins"
 
 
 def save_game(game: Game, path: Path) -> None:
@@ -62,7 +67,7 @@ def _parse_game(line: str, board: Board) -> Game:
             raise InputError(f"a board is written as in 7x6 connect 4, not {quoted(on)}")
         board = Board.parse(size, int(connect))
     final = Position.parse(notation, board)
-    seats = Seat.of("human", first or _SIDES[0]), Seat.of("human", second or _SIDES[1])
+    seats = Seat.of("human", first), Seat.of("human", second)
     return Game(Position(board), seats, moves=list(final.moves or ()))
 
 

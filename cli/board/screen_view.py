@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
 
@@ -15,16 +15,22 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from selfplay.cli.board.draw_board import Pen, draw_board
+from selfplay.cli.board.draw_board import SIZES, CellSize, Pen, draw_above, draw_board
 from selfplay.cli.board.keyboard import DOWN, ENTER, LEFT, RIGHT, UP, keys
-from selfplay.cli.board.session import Scene
+from selfplay.cli.board.scene import Row, Scene
 from selfplay.cli.rendering import ascii_keys, has_unicode
+from selfplay.errors import printable
 from selfplay.game.board import Board
+from selfplay.game.position import FIRST, SECOND
 from selfplay.signals import Handler, handling
 
 _FRAMES_PER_SECOND = 10
-_AROUND = 9
-"""Lines above and below the board."""
+_AROUND = 5
+"""Lines that are not the board: the title, column numbers, game values, message, keys."""
+_PANEL = 36
+"""Columns that a panel needs, with the gap beside the board."""
+_MOMENT = 0.7
+"""Seconds in which the second digit of a column is typed."""
 
 
 class ScreenView:
@@ -37,8 +43,11 @@ class ScreenView:
         self._scene: Scene | None = None
         self._status: Callable[[], str] | None = None
         self._spinner = Spinner("dots" if has_unicode(console) else "line")
-        self._cursor: int | None = None
-        self._typed = ""
+        self._menu: tuple[str, Sequence[Row], int] | None = None
+        self.cursor: int | None = None
+        """The column chosen with the arrows."""
+        self._typed_ahead: str | None = None
+        self.pen = Pen.of(console, discs=True)
         self._stack = ExitStack()
         self._live = Live(
             console=console,
@@ -63,11 +72,12 @@ class ScreenView:
     def has_room(self, board: Board) -> bool:
         """Whether the board fits the window."""
         width, height = self._console.size
-        return width >= 3 * board.columns and height >= board.rows + _AROUND
+        small = SIZES[-1]
+        return width >= small.width * board.columns and height >= board.rows + 1 + _AROUND
 
-    @property
-    def panel_lines(self) -> int:
-        return self._console.size.height - _AROUND + 2
+    def _cell_size(self, board: Board) -> CellSize:
+        width, height = self._console.size
+        return self.pen.largest(board, width - _PANEL, height - _AROUND)
 
     def show(self, scene: Scene) -> None:
         self._scene = scene
@@ -78,24 +88,62 @@ class ScreenView:
         columns = scene.game.start.board.columns
         choosing = scene.may_choose
         if choosing:
-            self._cursor = columns // 2 if self._cursor is None else self._cursor
-        self._typed = ""
+            self.cursor = columns // 2 if self.cursor is None else self.cursor
         while True:
             self.show(scene)
-            key = self._read()
+            key = self._key()
             if not choosing or key in (UP, DOWN):
                 return key.lower()
             if key in (LEFT, RIGHT):
-                assert self._cursor is not None
-                self._cursor = (self._cursor + (1 if key == RIGHT else -1)) % columns
+                assert self.cursor is not None
+                self.cursor = (self.cursor + (1 if key == RIGHT else -1)) % columns
             elif key == ENTER:
-                return str(self._cursor + 1) if self._cursor is not None else ""
-            elif key.isascii() and key.isdigit() and columns > 9:
-                self._typed = (self._typed + key)[-2:]
-                if 1 <= int(self._typed) <= columns:
-                    self._cursor = int(self._typed) - 1
+                return str(self.cursor + 1) if self.cursor is not None else ""
+            elif key.isascii() and key.isdigit():
+                return key + self._second_digit(scene, int(key), columns)
             else:
                 return key.lower()
+
+    def _second_digit(self, scene: Scene, digit: int, columns: int) -> str:
+        """The second digit of a column, if there can be one and it is typed within a moment."""
+        if not 1 <= digit <= columns // 10:
+            return ""
+        self.cursor = digit - 1
+        self.show(scene)
+        key = self._read(_MOMENT)
+        if key is not None and key.isascii() and key.isdigit():
+            return key
+        self._typed_ahead = None if key == ENTER else key
+        return ""
+
+    def _key(self) -> str:
+        key, self._typed_ahead = self._typed_ahead, None
+        if key is None:
+            key = self._read()
+        assert key is not None
+        return key
+
+    def wait(self, scene: Scene, seconds: float) -> str | None:
+        self.show(scene)
+        key = self._read(seconds)
+        return None if key is None else key.lower()
+
+    def choose(self, title: str, rows: Sequence[Row], at: int) -> int | None:
+        try:
+            while True:
+                self._menu = title, rows, at
+                self._live.refresh()
+                key = self._key().lower()
+                if key in (UP, DOWN):
+                    at = (at + (1 if key == DOWN else -1)) % len(rows)
+                elif key == ENTER:
+                    return at
+                elif key in ("", "q", "m", LEFT):
+                    return None
+                elif key.isascii() and key.isdigit() and 1 <= int(key) <= len(rows):
+                    return int(key) - 1
+        finally:
+            self._menu = None
 
     @contextmanager
     def busy(self, scene: Scene, status: Callable[[], str]) -> Iterator[None]:
@@ -123,21 +171,37 @@ class ScreenView:
             self._status = lambda: text
 
     def _draw(self) -> RenderableType:
+        if self._menu is not None:
+            return self._draw_menu(*self._menu)
         return Text() if self._scene is None else self.render(self._scene)
+
+    def _draw_menu(self, title: str, rows: Sequence[Row], at: int) -> RenderableType:
+        table = Table.grid(padding=(0, 2))
+        room = max(1, self._console.size.height - 4)
+        first = min(max(0, at - room // 2), max(0, len(rows) - room))
+        for number, row in list(enumerate(rows))[first : first + room]:
+            chosen = number == at
+            style = "bold reverse" if chosen else ""
+            what = Text(f" {number + 1}  {printable(row.what)} ", style)
+            table.add_row(what, Text(printable(row.word)), Text(printable(row.detail), "dim"))
+        keys = ascii_keys("↑↓ and Enter, or a number, choose  q goes back", self._console)
+        return Group(Text(f"{title}\n", "bold"), table, Text(f"\n{keys}", "dim"))
 
     def render(self, scene: Scene) -> RenderableType:
         """The whole screen."""
-        pen = Pen.of(self._console)
-        cursor = self._cursor if scene.may_choose and not self._status else None
+        position = scene.position
+        size = self._cell_size(position.board)
+        cursor = self.cursor if scene.may_choose and not self._status else None
+        above = draw_above(cursor, position.to_move, self.pen, size)
+        board = draw_board(position, self.pen, size, scene.last, scene.values)
         columns = Table.grid(padding=(0, 3))
         columns.add_column(no_wrap=True)
         columns.add_column()
-        board = draw_board(scene.position, pen, scene.last, cursor, scene.values)
-        if cursor is None:
-            board = Text("\n") + board
         panel = scene.panel if scene.panel is not None else Text()
-        columns.add_row(board, _Cut(panel, self.panel_lines))
-        parts: list[RenderableType] = [self._title(scene, pen), columns, Text()]
+        columns.add_row(above + board, _Cut(panel, self._console.size.height - 4))
+        parts: list[RenderableType] = [self._title(scene), columns]
+        used = (position.board.rows + 1) * size.height + 4 + (scene.values is not None)
+        parts += [Text()] * (self._console.size.height > used + 1)
         if self._status is not None:
             self._spinner.update(text=Text(self._status()))
             parts.append(self._spinner)
@@ -148,20 +212,20 @@ class ScreenView:
         parts.append(self._keys(scene))
         return Group(*parts)
 
-    def _title(self, scene: Scene, pen: Pen) -> Text:
+    def _title(self, scene: Scene) -> Text:
         text = Text(no_wrap=True, overflow="crop")
         mover = None if scene.position.is_over else scene.position.to_move
-        for side, seat in enumerate(scene.game.seats, 1):
-            text.append("   against   " if side == 2 else "")
-            text += pen.stone(side)
-            text.append(f" {seat}", style="bold underline" if side == mover else "")
+        for side in (FIRST, SECOND):
+            text.append("   against   " if side == SECOND else "")
+            text += self.pen.stone(side)
+            text.append(self.pen.named(side, "")[1:])
+            text.append(scene.game.name(side), style="bold underline" if side == mover else "")
         if scene.heading:
             text.append(f"   ({scene.heading})", style="dim")
-        text.append("\n")
         return text
 
     def _keys(self, scene: Scene) -> Text:
-        text = "  ".join(f"{key} {word}" for key, word, _ in scene.keys_on_board)
+        text = "  ".join(f"{key} {word}" for key, word, _ in scene.keys_on_board if word)
         if self._status is not None:
             text = "Ctrl-C stops this"
         return Text(ascii_keys(text, self._console), style="dim")

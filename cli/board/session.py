@@ -6,123 +6,38 @@ A session decides what happens; a `View` shows it and reads the commands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter, sleep
-from typing import Any, NamedTuple, Protocol
+from time import perf_counter
 
 from rich.console import RenderableType
 
-from selfplay.cli.board.game import Game, Players, result_of
-from selfplay.cli.board.panels import HelpPanel, HintPanel, review_panel, why_panel
+from selfplay.cli.board.choice import Choice
+from selfplay.cli.board.game import Game, Players, Seat, result_of
+from selfplay.cli.board.menu import Menu
+from selfplay.cli.board.panels import HelpPanel, hint_panel, perfect_panel, review_panel, why_panel
 from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.board.saved_games import save_game
-from selfplay.cli.rendering import PLAYER_NAMES
+from selfplay.cli.board.scene import (
+    AFTER_GAME,
+    CHOOSING,
+    PAUSED,
+    REPLAY,
+    STOPPED,
+    WATCHING,
+    Key,
+    Scene,
+    View,
+)
+from selfplay.cli.compilation import announce_compilation
 from selfplay.errors import InputError, PlayerError
 from selfplay.game.position import Position
 from selfplay.players import Player, Searcher
 from selfplay.registry import PlayerSpec
 from selfplay.seeding import derive
 
-
-class Key(NamedTuple):
-    """A key, its label below the board, and its line in the help."""
-
-    key: str
-    label: str
-    help: str
-
-
-COLUMNS, ARROWS = "1-9", "←→"
-CHOOSING = (
-    Key(COLUMNS, "play", "play that column"),
-    Key(ARROWS, "choose", "choose a column; Enter plays it"),
-    Key("u", "undo", "take back your last move"),
-    Key("h", "hint", "what another player would play"),
-    Key("w", "why", "why the tree made its last move"),
-    Key("e", "values", "game value of each column (W, D, L), on or off"),
-    Key("s", "save", "save the game"),
-    Key("q", "quit", "quit"),
-    Key("?", "help", "this help"),
-)
-STOPPED = (Key("c", "continue", "let the player continue"), *CHOOSING)
-AFTER_GAME = (
-    Key(ARROWS, "step", "step through the moves"),
-    Key("r", "again", "play again with sides swapped"),
-    *(entry for entry in CHOOSING if entry.key in "uhwesq?"),
-)
-REPLAY = (
-    Key(ARROWS, "step", "step through the moves"),
-    Key("↑↓", "game", "previous or next game"),
-    *(entry for entry in CHOOSING if entry.key in "heq?"),
-)
-
-
-@dataclass
-class Scene:
-    """Everything a view shows."""
-
-    game: Game
-    message: str = ""
-    error: str = ""
-    """What was wrong with the last command."""
-    panel: RenderableType | None = None
-    review: RenderableType | None = None
-    """The mistakes of a finished game."""
-    values: dict[int, int | None] | None = None
-    keys: tuple[Key, ...] = CHOOSING
-    look_at: int | None = None
-    """The number of the position shown; None for the present one."""
-    heading: str = ""
-
-    @property
-    def may_choose(self) -> bool:
-        """Whether a column can be chosen."""
-        at_present = self.look_at is None and not self.position.is_over
-        return at_present and self.keys in (CHOOSING, STOPPED)
-
-    @property
-    def keys_on_board(self) -> list[Key]:
-        """The keys, with the columns of this board."""
-        columns = f"1-{self.game.start.board.columns}"
-        return [key._replace(key=columns) if key.key == COLUMNS else key for key in self.keys]
-
-    @property
-    def position(self) -> Position:
-        return self.game.positions[-1 if self.look_at is None else self.look_at]
-
-    @property
-    def last(self) -> int | None:
-        """The move before the position shown."""
-        moves = self.game.moves
-        number = len(moves) if self.look_at is None else self.look_at
-        if number:
-            return moves[number - 1]
-        return self.game.start.moves[-1] if self.game.start.moves else None
-
-    def clear(self) -> None:
-        """Remove what belonged to the position before a move."""
-        self.panel = self.values = None
-
-
-class View(Protocol):
-    """Shows a session and reads commands."""
-
-    waits: bool
-    """Whether a person is there to press a key when a game is over."""
-
-    @property
-    def panel_lines(self) -> int | None:
-        """The height of a panel; None if unlimited."""
-
-    def show(self, scene: Scene) -> None: ...
-
-    def command(self, scene: Scene) -> str:
-        """The next command: the number of a column, or a key. EOFError at the end of input."""
-
-    def busy(self, scene: Scene, status: Callable[[], str]) -> AbstractContextManager[Any]:
-        """Show the status of a computation while it runs."""
+HINTS = "mcts:10000"
 
 
 @dataclass
@@ -130,30 +45,38 @@ class GameSession:
     """Games at a board until the user quits."""
 
     view: View
-    players: Players
-    perfect_play: PerfectPlay
-    hints: str
-    """The player that gives hints."""
+    hints: str | None
+    """The player that gives hints; None: perfect play, or a search where that takes long."""
     save_to: Path
     delay: float = 0.0
+    """Seconds between moves when no person plays."""
+    is_recorded: bool = False
+    """Whether the games become a run, which has one board."""
     games: list[Game] = field(default_factory=list)
     """The games played; the last one may be unfinished."""
     wants_values: bool = False
+    players: Players = field(default_factory=Players)
+    perfect_play: PerfectPlay = field(default_factory=PerfectPlay)
+    _next: Game | None = None
+    """The game that the user wants after this one."""
     _reviews: dict[int, tuple[list[int], RenderableType]] = field(default_factory=dict)
     """The review of each game, with the moves it is of."""
 
-    def play(self, game: Game) -> None:
-        """Play a game, and rematches with swapped sides while the user wants them."""
-        going_on = True
-        while going_on:
+    def play(self, game: Game, message: str = "") -> None:
+        """Play a game, rematches with swapped sides, and games from the menu."""
+        self._next = game
+        while self._next is not None:
+            game, self._next = self._next, None
             self.games.append(game)
-            scene = Scene(game)
+            announce_compilation(game.start.board, self.view.note)
+            scene, message = Scene(game, message, keys=_keys_in(game)), ""
             self.view.show(scene)
-            going_on = self._play_to_end(scene) and self._after_game(scene)
-            game = game.swapped(derive(game.seed, "rematch"))
+            if self._play_to_end(scene):
+                self._after_game(scene)
 
     def replay(self, games: Sequence[Game]) -> None:
         """Step through saved games; without a person, show each once."""
+        announce_compilation(games[0].start.board, self.view.note)
         number = 0
         while True:
             heading = f"game {number + 1} of {len(games)}"
@@ -171,9 +94,9 @@ class GameSession:
                     return
 
     def _play_to_end(self, scene: Scene) -> bool:
-        """Play until the game is over; False if the user quits before."""
+        """Play until the game is over; False if the user leaves it before."""
         while not scene.game.position.is_over:
-            scene.keys = CHOOSING
+            scene.keys = _keys_in(scene.game)
             move = self._person_moves if scene.game.mover.is_person else self._player_moves
             if not move(scene):
                 return False
@@ -183,7 +106,8 @@ class GameSession:
     def _player_moves(self, scene: Scene) -> bool:
         """Have a player move. If it is stopped or fails, a person may move for it."""
         game, view = scene.game, self.view
-        side, name = game.position.to_move, str(game.mover)
+        side = game.position.to_move
+        name = self._named(game, side)
         try:
             with view.busy(scene, lambda: f"{name} is getting ready"):
                 player = self.players.of(game, side)
@@ -191,11 +115,8 @@ class GameSession:
                 decision = player.decide(game.position)
             scene.clear()
             game.play(decision.move, decision)
-            scene.message = _last_move(game, side)
-            if not game.has_person and not game.position.is_over:
-                view.show(scene)
-                sleep(self.delay)
-            return True
+            scene.message = self._last_move(game, side)
+            return game.has_person or game.position.is_over or self._watch(scene)
         except KeyboardInterrupt:
             if not view.waits:
                 raise
@@ -208,13 +129,34 @@ class GameSession:
         scene.keys = STOPPED
         return self._person_moves(scene)
 
+    def _watch(self, scene: Scene) -> bool:
+        """Wait between the moves of players; a key pauses the game. False if the user leaves."""
+        try:
+            command = self.view.wait(scene, self.delay)
+        except EOFError:
+            return False
+        if command is None:
+            return True
+        paused_before = False
+        while not (paused_before and command in ("p", " ")):
+            if self._leaves(scene, command):
+                return False
+            if command not in ("p", " "):
+                self._follow(scene, command)
+            if not paused_before:
+                scene.message += "; paused"
+            scene.keys, paused_before = PAUSED, True
+            command = self._next_command(scene)
+        scene.clear()
+        return True
+
     def _person_moves(self, scene: Scene) -> bool:
-        """Follow commands until a move is made; False if the user quits."""
+        """Follow commands until a move is made; False if the user leaves the game."""
         before = len(scene.game.moves)
         while len(scene.game.moves) == before:
             command = self._next_command(scene)
             scene.message = ""
-            if command == "q":
+            if self._leaves(scene, command):
                 return False
             if command == "c" and scene.keys is STOPPED:
                 return True
@@ -240,6 +182,28 @@ class GameSession:
         scene.error = ""
         return command
 
+    def _leaves(self, scene: Scene, command: str) -> bool:
+        """Whether this command ends the game: to quit, or for another one from the menu."""
+        if command != "m" or not scene.allows("m"):
+            return command == "q"
+        game = scene.game
+        board = game.start.board
+        first, second = (seat.text for seat in game.seats)
+        menu = Menu(self.view, may_change_board=not self.is_recorded)
+        try:
+            choice = menu.open(Choice(first, second, board.size, board.connect, self.delay))
+        except EOFError:
+            return True
+        if choice is None:
+            return False
+        if self.view.waits:
+            choice.save()
+        self.delay = choice.delay
+        start = game.start if choice.board == board else Position(choice.board)
+        seats = Seat.of(choice.first), Seat.of(choice.second)
+        self._next = Game(start, seats, derive(game.seed, "from the menu"))
+        return True
+
     def _play_column(self, scene: Scene, number: int) -> None:
         """Play a column, counted from 1, if it is legal."""
         game, columns = scene.game, scene.game.start.board.columns
@@ -247,7 +211,7 @@ class GameSession:
             side = game.position.to_move
             scene.clear()
             game.play(number - 1)
-            scene.message = _last_move(game, side)
+            scene.message = self._last_move(game, side)
         elif 1 <= number <= columns:
             legal = ", ".join(str(column + 1) for column in game.position.legal_moves)
             scene.error = f"column {number} is full; choose one of {legal}"
@@ -267,19 +231,18 @@ class GameSession:
 
     def _follow(self, scene: Scene, command: str) -> None:
         """Follow a command that makes no move."""
-        allowed = {key.key for key in scene.keys}
         match command:
             case "" | "enter" | "left" | "right" | "up" | "down":
                 pass
-            case "h" if "h" in allowed and not scene.position.is_over:
+            case "h" if scene.allows("h") and not scene.position.is_over:
                 self._hint(scene)
-            case "w" if "w" in allowed:
+            case "w" if scene.allows("w"):
                 self._explain(scene)
-            case "e" if "e" in allowed:
+            case "e" if scene.allows("e"):
                 self.wants_values = not self.wants_values
                 scene.values = None
                 scene.message = f"game values are {'on' if self.wants_values else 'off'}"
-            case "s" if "s" in allowed:
+            case "s" if scene.allows("s"):
                 try:
                     save_game(scene.game, self.save_to)
                     scene.message = f"saved to {self.save_to}"
@@ -287,6 +250,8 @@ class GameSession:
                     scene.error = f"cannot write {self.save_to}: {error.strerror}"
             case "?":
                 scene.panel = HelpPanel([(key, text) for key, _, text in scene.keys_on_board])
+            case _ if command.isdigit() and not scene.may_choose:
+                scene.error = "the players move: p pauses and continues, q quits"
             case _ if command.isprintable():
                 scene.error = (
                     f"unknown command {command[:20]!r}: a column is a number from 1 to "
@@ -294,39 +259,56 @@ class GameSession:
                 )
 
     def _hint(self, scene: Scene) -> None:
+        position, by, reason = scene.position, self.hints or HINTS, ""
         with self._stoppable(scene):
-            position = scene.position
-            with self.view.busy(scene, lambda: f"{self.hints} is getting ready"):
-                player = PlayerSpec.parse(self.hints).build(position.board)
+            if self.hints is None:
+                with self.view.busy(scene, lambda: "perfect play is thinking"):
+                    hint = self.perfect_play.hint(position)
+                if hint is not None:
+                    scene.panel = perfect_panel(hint)
+                    return
+                reason = "perfect play takes longer here"
+            with self.view.busy(scene, lambda: f"{by} is getting ready"):
+                player = PlayerSpec.parse(by).build(position.board)
                 player.new_game(0)
-            with self.view.busy(scene, _search_status(self.hints, player)):
+            with self.view.busy(scene, _search_status(by, player)):
                 decision = player.decide(position)
-            scene.panel = HintPanel(self.hints, decision)
+            scene.panel = hint_panel(by, decision, reason)
 
     def _explain(self, scene: Scene) -> None:
-        explained = scene.game.last_explained()
-        if explained is None:
-            scene.error = "only trees explain their moves, and none has moved yet"
-        else:
-            number, decision = explained
-            stone = scene.game.positions[number].ply + 1
-            with self.view.busy(scene, lambda: "explaining the move"):
-                scene.panel = why_panel(stone, decision.why, self.view.panel_lines)
+        """Show why a player made its last move: what it knew of every column."""
+        game, latest = scene.game, scene.game.last_decision()
+        if latest is None:
+            scene.error = "no player has moved yet: there is nothing to explain"
+            return
+        number, decision = latest
+        before = game.positions[number]
+        name = self._named(game, before.to_move)
+        title = f"{name} in column {decision.move + 1}, stone {before.ply + 1}"
+        with self.view.busy(scene, lambda: "explaining the move"):
+            scene.panel = why_panel(title, decision)
+
+    def _named(self, game: Game, side: int) -> str:
+        return self.view.pen.named(side, game.name(side))
+
+    def _last_move(self, game: Game, side: int) -> str:
+        verb = "play" if game.name(side) == "you" else "plays"
+        return f"{self._named(game, side)} {verb} column {game.moves[-1] + 1}"
 
     def _solve_values(self, scene: Scene) -> None:
         """Find the game value of each column, if the user wants them."""
         if not self.wants_values or scene.values is not None or scene.position.is_over:
             return
-        self.wants_values = self.perfect_play.is_available
+        self.wants_values = scene.position.board.fits_word
         with self._stoppable(scene), self.view.busy(scene, lambda: "solving the position"):
             scene.values = self.perfect_play.values(scene.position)
 
     def _review(self, scene: Scene) -> None:
         """Show the result of a game and its mistakes."""
         game = scene.game
-        result = result_of(game.position, game.names)
+        result = result_of(game, self.view.pen)
         scene.message = f"{result}, after {game.position.ply} stones"
-        if not (game.moves and self.perfect_play.is_available):
+        if not (game.moves and game.start.board.fits_word):
             return
         reviewed = 0
 
@@ -340,33 +322,35 @@ class GameSession:
         self.view.show(scene)
         with self._stoppable(scene), self.view.busy(scene, status):
             if id(game) not in self._reviews or game.moves != self._reviews[id(game)][0]:
-                panel = review_panel(self.perfect_play.review(game, update))
+                panel = review_panel(self.perfect_play.review(game, update), self.view.pen)
                 self._reviews[id(game)] = list(game.moves), panel
             scene.review = scene.panel = self._reviews[id(game)][1]
 
-    def _after_game(self, scene: Scene) -> bool:
-        """Review a finished game and follow commands; whether to play again."""
+    def _after_game(self, scene: Scene) -> None:
+        """Review a finished game and follow commands until the user leaves it."""
         self._review(scene)
         scene.keys = AFTER_GAME
         has_person = scene.game.has_person
         if not (has_person or self.view.waits):
             self.view.show(scene)
-            return False
+            return
         while True:
-            match command := self._next_command(scene):
-                case "q":
-                    return False
+            command = self._next_command(scene)
+            if self._leaves(scene, command):
+                return
+            match command:
                 case "r":
-                    return True
+                    self._next = scene.game.swapped(derive(scene.game.seed, "rematch"))
+                    return
                 case "u" if has_person:
                     if self._take_back(scene):
                         scene.look_at = None
                         if not self._play_to_end(scene):
-                            return False
+                            return
                         self._review(scene)
                         scene.keys = AFTER_GAME
                 case "left" | "right":
-                    _step(scene, 1 if command == "right" else -1)
+                    self._step(scene, 1 if command == "right" else -1)
                 case _ if command.isdigit():
                     scene.error = "the game is over: r plays again, q quits"
                 case _:
@@ -381,11 +365,26 @@ class GameSession:
                 case "up" | "down":
                     return 1 if command == "down" else -1
                 case "left" | "right":
-                    _step(scene, 1 if command == "right" else -1)
+                    self._step(scene, 1 if command == "right" else -1)
                 case _ if command.isdigit():
                     scene.error = "this is a saved game: arrows step through it, q quits"
                 case _:
                     self._follow(scene, command)
+
+    def _step(self, scene: Scene, by: int) -> None:
+        """Show the position some moves earlier or later."""
+        last = len(scene.game.moves)
+        at = last if scene.look_at is None else scene.look_at
+        at = min(max(at + by, 0), last)
+        scene.look_at = None if at == last else at
+        scene.values = None
+        scene.panel = scene.review
+        if at:
+            name = self._named(scene.game, scene.game.positions[at - 1].to_move)
+            column = scene.game.moves[at - 1] + 1
+            scene.message = f"stone {scene.position.ply}: {name} in column {column}"
+        else:
+            scene.message = "the start of the game"
 
     @contextmanager
     def _stoppable(self, scene: Scene) -> Iterator[None]:
@@ -400,24 +399,8 @@ class GameSession:
             scene.error = str(error)
 
 
-def _last_move(game: Game, side: int) -> str:
-    return f"{game.names[side - 1]} plays column {game.moves[-1] + 1}"
-
-
-def _step(scene: Scene, by: int) -> None:
-    """Show the position some moves earlier or later."""
-    last = len(scene.game.moves)
-    at = last if scene.look_at is None else scene.look_at
-    at = min(max(at + by, 0), last)
-    scene.look_at = None if at == last else at
-    scene.values = None
-    scene.panel = scene.review
-    if at:
-        side = scene.game.positions[at - 1].to_move
-        column = scene.game.moves[at - 1] + 1
-        scene.message = f"stone {scene.position.ply}: {PLAYER_NAMES[side]} in column {column}"
-    else:
-        scene.message = "the start of the game"
+def _keys_in(game: Game) -> tuple[Key, ...]:
+    return CHOOSING if game.has_person else WATCHING
 
 
 def _search_status(name: str, player: Player) -> Callable[[], str]:

@@ -10,23 +10,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Context, Option
 
 from selfplay.cli.options import BoardSize, Connect, Seed
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.pipeline.job import StoppedError
 
-HINTS = "mcts:10000"
-
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from selfplay.cli.board.draw_board import Pen
     from selfplay.cli.board.game import Game
     from selfplay.cli.board.session import GameSession
 
 
 def play(
+    context: Context,
     x: Annotated[str | None, Option("--x", metavar="PLAYER", help="First player.")] = None,
     o: Annotated[str | None, Option("--o", metavar="PLAYER", help="Second player.")] = None,
     size: BoardSize = "7x6",
@@ -39,11 +39,21 @@ def play(
     ] = None,
     seed: Seed = 0,
     hints: Annotated[
-        str, Option(metavar="PLAYER", help="Player that gives hints (key h).")
-    ] = HINTS,
+        str | None,
+        Option(
+            metavar="PLAYER",
+            help="Player that gives hints (key h). [default: perfect play, or mcts:10000 where "
+            "that takes longer than a second]",
+        ),
+    ] = None,
     delay: Annotated[
-        float, Option(min=0, max=3600, help="Seconds to wait after a move when no person plays.")
-    ] = 0.0,
+        float | None,
+        Option(
+            min=0,
+            max=3600,
+            help="Seconds between moves when no person plays. [default: 1 at a terminal]",
+        ),
+    ] = None,
     save: Annotated[
         Path, Option(metavar="FILE", help="File for saved games (key s), one per line.")
     ] = Path("games.txt"),
@@ -56,13 +66,14 @@ def play(
 ) -> None:
     """Play against a player or a person, or watch two players.
 
-    Without --x and --o it asks who plays. Choose a column by number or with the arrows; ? lists
-    the keys. Without a terminal it reads moves from stdin, one per line.
+    Without --x and --o you play the last choice of the menu (key m), at first the tree. Choose a
+    column by number or with the arrows; ? lists the keys. Without a terminal it reads moves from
+    stdin, one per line.
 
     Example: selfplay play --o mcts:100000
     """
     from selfplay.cli.board.game import Game, Seat
-    from selfplay.cli.board.menu import choose_seats
+    from selfplay.cli.board.opponents import default_opponent
     from selfplay.cli.board.saved_games import load_games
     from selfplay.cli.rendering import console
     from selfplay.game.openings import parse_openings
@@ -79,27 +90,41 @@ def play(
 
         require_new_location(Location(record))
     out = console()
-    run_session = partial(_run_session, out, hints, save, delay, record)
+    run_session = partial(_run_session, out, hints, save, record)
     if replay is not None:
         games = load_games(replay, board)
         if len({game.start.board for game in games}) > 1:
             raise InputError(f"the games in {replay} are on several boards: use a file for each")
-        run_session(games[0].start.board, lambda session: session.replay(games), games)
+        run_session(games[0].start.board, 0.0, lambda session: session.replay(games), games)
         return
-    if x is None and o is None and _is_interactive(out):
-        seats = choose_seats(out, board)
-        if seats is None:
-            return
-    else:
-        opponent = "tree" if board == Board() else "mcts"  # the bundled tree, where it can play
-        seats = Seat.of(x or "human"), Seat.of(o or opponent)
+    seats, message = (x or "human", o), ""
+    if out.is_terminal and sys.stdin.isatty():
+        from selfplay.cli.board.choice import Choice
+
+        if x is None and o is None:
+            sized = {"size", "connect"} & _given(context) or start is not None
+            choice = Choice.load(board if sized else None)
+            seats, board = (choice.first, choice.second), choice.board
+            message = "m chooses other players, another board"
+        else:
+            choice = Choice()
+        delay = choice.delay if delay is None else delay
+    first, second = seats
+    seated = Seat.of(first), Seat.of(second or default_opponent(board))
     if start is not None:
         begin = Position.parse(start, board)
         if begin.is_over:
             raise InputError(f"the game {start} is over")
     else:
         begin = parse_openings(opening or "0", board).opening(seed, 0)
-    run_session(board, lambda session: session.play(Game(begin, seats, seed)))
+    game = Game(begin, seated, seed)
+    run_session(board, delay or 0.0, lambda session: session.play(game, message))
+
+
+def _given(context: Context) -> set[str]:
+    """The parameters that the user gave."""
+    source = context.get_parameter_source
+    return {name for name in context.params if getattr(source(name), "name", "") != "DEFAULT"}
 
 
 def _is_interactive(out: Console) -> bool:
@@ -108,26 +133,24 @@ def _is_interactive(out: Console) -> bool:
 
 def _run_session(
     out: Console,
-    hints: str,
+    hints: str | None,
     save: Path,
-    delay: float,
     record: str | None,
     board: Board,
+    delay: float,
     action: Callable[[GameSession], None],
     games: Sequence[Game] = (),
 ) -> None:
     """Run a session on the screen or line by line, then print how to resume and write the run."""
     from rich.console import Console
 
-    from selfplay.cli.board.game import Players, Seat
+    from selfplay.cli.board.game import Seat
     from selfplay.cli.board.line_view import LineView
-    from selfplay.cli.board.perfect_play import PerfectPlay
     from selfplay.cli.board.saved_games import save_as_run
     from selfplay.cli.board.screen_view import ScreenView
     from selfplay.cli.board.session import GameSession
-    from selfplay.cli.compilation import announce_compilation
 
-    if hints != HINTS and Seat.of(hints).is_person:  # parsing the default loads its search
+    if hints is not None and Seat.of(hints).is_person:
         raise InputError("--hints is a player that moves by itself, not human")
     screen = None
     if _is_interactive(out):
@@ -135,18 +158,13 @@ def _run_session(
         if not screen.has_room(board):
             print("the window is too small for this board: showing lines", file=sys.stderr)
             screen = None
-    if screen is None:
-        announce_compilation(board)
-    else:
-        announce_compilation(board, screen.note)
-    players = Players(lambda spec: spec.build(board))
     view = screen or LineView(out)
-    session = GameSession(view, players, PerfectPlay(board), hints, save, delay)
+    session = GameSession(view, hints, save, delay, is_recorded=record is not None)
     try:
         with screen or nullcontext():
             action(session)
         for game in [game for game in session.games if game.moves][-1:]:
-            _print_end(out, game, was_on_screen=screen is not None)
+            _print_end(out, game, None if screen is None else screen.pen)
     except KeyboardInterrupt:
         raise StoppedError(_interrupted(session)) from None
     finally:
@@ -154,20 +172,20 @@ def _run_session(
             out.print(save_as_run(games or session.games, record))
 
 
-def _print_end(out: Console, game: Game, *, was_on_screen: bool) -> None:
-    """Print the last game, which the screen no longer shows, and how to resume it."""
-    from selfplay.cli.board.draw_board import Pen, draw_board
+def _print_end(out: Console, game: Game, pen: Pen | None) -> None:
+    """Print how to resume the last game; with `pen`, for a screen that is gone, its end, too."""
+    from selfplay.cli.board.draw_board import draw_board
     from selfplay.cli.board.game import result_of
 
     position = game.position
-    if was_on_screen:
-        out.print(draw_board(position, Pen.of(out), game.moves[-1]))
+    if pen is not None:
+        out.print(draw_board(position, pen, last=game.moves[-1]))
     if not position.is_over:
         out.print(f"The game so far: {position.notation}")
         out.print(f"Resume with:     {_resume_command(game)}")
         return
-    if was_on_screen:
-        out.print(result_of(position, game.names))
+    if pen is not None:
+        out.print(result_of(game, pen))
     out.print(f"The game: {position.notation}")
 
 

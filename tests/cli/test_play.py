@@ -15,17 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.picture import picture
+from selfplay.cli.board.choice import Choice
 from selfplay.cli.board.game import Game, Seat
+from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.board.saved_games import game_line, load_games, save_game
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
+from selfplay.solver.solver import Solver
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.verify import verify
 from tests.cli.command import ROOT, SELFPLAY, run, terminal
 
 TREE = f"tree:{ROOT / 'examples' / 'tree'}"
 WINNING = "443322"  # X completes a line in column 1 and in column 5
+STATE = ROOT / "tests" / "no-such-folder"  # nothing is remembered
 ANSI = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -42,7 +46,7 @@ def test_a_game_through_a_pipe() -> None:
 
 def test_a_finished_game_is_reviewed() -> None:
     done = run("play", "--o", "human", stdin="4\n4\n3\n3\n2\n2\n5\n")
-    assert "X (human) wins, after 7 stones" in done.stdout
+    assert "X: first player wins, after 7 stones" in done.stdout
     assert "[X][X][X][X]" in done.stdout
     # 4, 4, 3: whoever answers elsewhere than at an end of the two has lost.
     rows = [line.split() for line in done.stdout.splitlines() if "to loss" in line]
@@ -54,7 +58,7 @@ def test_every_command_works_through_a_pipe() -> None:
     asked = "4\nh\nw\ne\nu\n?\ns\nboo\nq\n"
     done = run("play", "--o", TREE, "--hints", "greedy", "--save", "/dev/full", stdin=asked)
     assert "greedy would play column" in done.stdout
-    assert "%, because" in done.stdout
+    assert re.search(r"^O: tree:.* in column \d, stone 2\nrated \d+%; ", done.stdout, re.M)
     assert "taken back" in done.stdout
     assert re.search(r"^( [WDL] ){7}$", done.stdout, re.M)
     assert "play that column" in done.stdout
@@ -157,7 +161,8 @@ class Terminal:
     """A real terminal of 80 by 24."""
 
     def __init__(self, *arguments: str, cwd: Path | None = None, **environment: str) -> None:
-        self.child = terminal(arguments, cwd, **{"TERM": "xterm-256color", **environment})
+        values = {"TERM": "xterm-256color", "XDG_STATE_HOME": str(STATE), **environment}
+        self.child = terminal(arguments, cwd, **values)
 
     def sees(self, text: str) -> str:
         """Wait for a text; returns what was printed before it."""
@@ -185,7 +190,7 @@ LEFT, RIGHT, ENTER, CTRL_C = "\x1b[D", "\x1b[C", "\r", "\x03"
 
 
 def test_a_game_on_a_screen(screen: Terminal, tmp_path: Path) -> None:
-    screen.sees("▼")
+    screen.sees("▗▇▇▇▖")
     screen.press("4")
     screen.sees(r"plays column [1-7]\s")
     screen.press("8")
@@ -195,9 +200,9 @@ def test_a_game_on_a_screen(screen: Terminal, tmp_path: Path) -> None:
     screen.press("?")
     screen.sees("game value of each column")
     screen.press("h")
-    screen.sees("mcts:10000 would play column")
+    screen.sees("perfect play would play column")
     screen.press("w")
-    screen.sees("%, because")
+    screen.sees("rated")
     screen.press("e")
     screen.sees("[WDL]")
     screen.press("s")
@@ -222,7 +227,7 @@ def test_a_finished_game_is_stepped_through_and_played_again() -> None:
     terminal.press("5")
     terminal.sees("the game is over")
     terminal.press("r")
-    terminal.sees("human .*against .*greedy")  # sides swapped
+    terminal.sees("you.*against.*greedy")  # sides swapped
     terminal.press("q")
     terminal.sees("The game: 443322[15]")
     assert terminal.ends() == 0
@@ -238,7 +243,7 @@ def test_ctrl_c_pauses_a_search() -> None:
     terminal.press(CTRL_C)
     terminal.sees("stopped")
     terminal.press("3")  # in its place
-    terminal.sees("▼")
+    terminal.sees("▗▇▇▇▖")
     terminal.press(CTRL_C)
     terminal.sees("interrupted; resume the game with: selfplay play --x mcts:seconds=100 --o human")
     assert terminal.ends() == 130
@@ -249,7 +254,7 @@ def test_without_colour_and_without_unicode() -> None:
         "play", "--o", "greedy", NO_COLOR="1", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
     )
     terminal.press("4")
-    seen = terminal.sees(r"O \(greedy\) plays column")
+    seen = terminal.sees(r"O: greedy plays column")
     assert "X" in seen
     terminal.press("q")
     seen += terminal.sees("The game so far")
@@ -260,36 +265,160 @@ def test_without_colour_and_without_unicode() -> None:
 def test_a_dumb_terminal_is_used_line_by_line() -> None:
     terminal = Terminal("play", "--o", "random", "--seed", "5", TERM="dumb")
     for column in "444":
-        terminal.sees("X, your column: ")
+        terminal.sees("X, your column .*: ")
         terminal.child.sendline(column)
-        terminal.sees("O .*random.* plays column")
-    terminal.sees("X, your column: ")
+        terminal.sees("O: random plays column")
+    terminal.sees("X, your column")
     terminal.press(CTRL_C)
     terminal.sees("interrupted; resume the game with: .*--from 4.4.4")
     assert terminal.ends() == 130
 
 
-def test_without_options_it_asks_who_plays(tmp_path: Path) -> None:
+def test_without_options_a_game_starts_and_a_key_opens_the_menu(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "mine").write_bytes((ROOT / "examples" / "tree").read_bytes())
     (tmp_path / "models" / "notes.txt").write_text("no model")
-    terminal = Terminal("play", cwd=tmp_path)
-    terminal.sees("Who plays")
-    terminal.child.sendline("1")
-    terminal.sees(r"1  tree:models/base +[0-9.]+% mistakes")
-    terminal.sees(r"2  tree:models/mine +[0-9.]+% mistakes")
-    terminal.sees(": ")
-    terminal.child.sendline("99")
-    terminal.sees("a number from 1 to")
-    terminal.child.sendline("")
-    terminal.sees("Your name")
-    terminal.child.sendline("Anna")
-    terminal.sees("Who moves first")
-    terminal.child.sendline("2")
-    terminal.sees("against .*Anna")
-    terminal.sees("plays column")
+    terminal = Terminal("play", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    terminal.sees("you.*against.*tree")
+    terminal.sees("m chooses other players")
+    terminal.press("4m")
+    terminal.sees("first .*you")
+    terminal.press("3")
+    offered = terminal.sees("master")
+    order = ["random", "greedy", "minimax", "mcts:1000 ", "mcts:10000 "]
+    places = [offered.index(spec) for spec in order]
+    assert places == sorted(places)
+    assert re.search(r"tree:models/mine +[0-9.]+% mistakes", offered)
+    terminal.press("2")
+    terminal.sees("second .*random")
+    terminal.press("4\r")  # swap sides, start
+    terminal.sees("random.*against.*you")
     terminal.press("q")
     assert terminal.ends() == 0
+    again = Terminal("play", "--board", "8x7", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    again.sees("random.*against.*you")  # remembered
+    again.sees("1-8 .*play")
+    again.press("q")
+    assert again.ends() == 0
+
+
+def test_a_dumb_terminal_has_the_same_menu(tmp_path: Path) -> None:
+    terminal = Terminal("play", TERM="dumb", XDG_STATE_HOME=str(tmp_path))
+    terminal.sees("X, your column")
+    terminal.child.sendline("m")
+    terminal.sees(r"2 +X: first +you")
+    for answer, seen in (("99", "a number from 1 to 6"), ("3", r"2 +beginner +random")):
+        terminal.child.sendline(answer)
+        terminal.sees(seen)
+    terminal.child.sendline("2")
+    terminal.sees(r"3 +O: second +random")
+    terminal.sees(": ")
+    terminal.child.sendline("")
+    terminal.sees("X, your column")
+    terminal.child.sendline("q")
+    assert terminal.ends() == 0
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "",
+        "[" * 4000,
+        "{" + " " * 5000 + "}",
+        '["human", "tree"]',
+        '{"first": "tree:s3://bucket/model", "second": "human:x", "size": "9x", "delay": NaN}',
+        '{"first": 1, "second": "py:x:y", "size": "7x6", "connect": true, "delay": -1}',
+    ],
+)
+def test_what_is_wrong_with_the_last_choice_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "selfplay").mkdir()
+    (tmp_path / "selfplay" / "play.json").write_text(stored)
+    choice = Choice.load()
+    assert {choice.first, choice.second} <= {"human", "tree"}
+    assert (choice.board, choice.delay) == (Board(), 1.0)
+
+
+def test_the_last_choice_is_remembered_unless_the_board_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "new"))
+    chosen = Choice("perfect", "human", "7x6", 4, 2.0)
+    chosen.save()
+    assert Choice.load() == chosen
+    assert Choice.load(Board(10, 10)) == Choice("mcts:10000", "human", "10x10", 4, 2.0)
+
+
+def test_a_game_between_players_can_be_paused() -> None:
+    terminal = Terminal("play", "--x", "greedy", "--o", "mcts:100", "--delay", "60")
+    seen = terminal.sees("greedy plays column")
+    terminal.press("p")
+    seen += terminal.sees("continue")
+    assert "1-7" not in seen
+    terminal.press("w")
+    terminal.sees("● greedy in column 4, stone 1")
+    terminal.press("p")
+    terminal.sees("mcts:100 plays column")
+    terminal.press("3")
+    terminal.sees("the players move")
+    terminal.press("q")
+    assert terminal.ends() == 0
+
+
+def test_a_column_of_two_digits_is_typed_within_a_moment() -> None:
+    terminal = Terminal("play", "--o", "human", "--board", "12x4")
+    terminal.sees("1-12")
+    terminal.press("3")
+    terminal.sees("plays column 3")
+    terminal.press("12")
+    terminal.sees("plays column 12")
+    terminal.press("1")
+    terminal.sees("plays column 1 ")
+    terminal.press("q")
+    terminal.sees("3,12,1")
+    assert terminal.ends() == 0
+
+
+def test_a_hint_is_perfect_play_and_agrees_with_the_review() -> None:
+    done = run("play", "--o", "human", stdin="2\nh\n3\nq\n")
+    assert "perfect play would play column 3" in done.stdout
+    assert re.search(r"> 3 +win in \d+", done.stdout)
+    assert re.search(r" 4 +(draw|loss)", done.stdout)
+
+
+def test_without_perfect_play_a_search_gives_hints() -> None:
+    done = run("play", "--o", "mcts:30", "--board", "10x10", stdin="5\nw\nh\nq\n")
+    assert "perfect play takes longer here" in done.stdout
+    assert "mcts:10000 would play column" in done.stdout
+    seen = re.search(r"O: mcts:30 in column \d+, stone 2\n\d+ rollouts", done.stdout)
+    assert seen is not None
+    rows = re.findall(r"^ +>? *\d+ +(\d+) +[^\d\n]*([+-]\d.*)?$", done.stdout[seen.end() :], re.M)
+    assert rows
+    assert all(int(visits) >= 10 or not value for visits, value in rows)
+
+
+@pytest.mark.parametrize("moves", ["112233", "4444", "17263"])
+def test_results_count_the_moves_of_the_winner(moves: str) -> None:
+    position = Position.parse(moves, board := Board(5, 4) if "7" not in moves else Board())
+    hint = PerfectPlay().hint(position)
+    assert hint is not None
+    for column, result in hint.results().items():
+        assert result == by_playing(position.play(column), position.to_move, Solver(board)), column
+
+
+def by_playing(position: Position, side: int, solver: Solver) -> str:
+    """The result after a column, by playing strongest moves to the end."""
+    first = position.ply - 1
+    while not position.is_over:
+        strongest = solver.strongest_moves(position)
+        assert strongest is not None
+        position = position.play(strongest[0])
+    if position.winner is None:
+        return "draw"
+    word = "win" if position.winner == side else "loss"
+    return f"{word} in {(position.ply - first + (word == 'win')) // 2}"
 
 
 def test_an_ascii_terminal_gets_ascii() -> None:
@@ -304,23 +433,23 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "g").write_text("4433225\t[/b]\t:smile: \x1b[31mred\n")
     done = run("play", "--replay", "g", "--record", "r[x]", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "X ([/b]) wins" in done.stdout
+    assert "X: [/b] wins" in done.stdout
     assert "r[x]: 1 game" in done.stdout
     assert "\x1b" not in done.stdout
 
 
 def test_a_killed_game_restores_the_terminal() -> None:
     terminal = Terminal("play", "--o", TREE)
-    terminal.sees("▼")
+    terminal.sees("▗▇▇▇▖")
     terminal.child.kill(signal.SIGTERM)
     terminal.child.expect(r"\x1b\[\?1049l")
     assert terminal.ends() == 128 + signal.SIGTERM
 
 
 def test_a_small_window_gets_lines() -> None:
-    terminal = Terminal("play", "--o", "human", "--board", "16x16")
+    terminal = Terminal("play", "--o", "human", "--board", "10x10", LINES="15")
     terminal.sees("the window is too small")
-    terminal.sees("X, your column: ")
+    terminal.sees("X, your column")
     terminal.child.sendline("q")
     assert terminal.ends() == 0
 
@@ -347,4 +476,4 @@ def test_the_picture_in_the_readme_is_up_to_date() -> None:
     shown, drawn = (ROOT / "docs" / "play.svg").read_text(), picture()
     texts = [re.findall(r">([^<]+)</text>", svg) for svg in (shown, drawn)]
     assert texts[0] == texts[1]
-    assert any("is&#160;rated" in text for text in texts[0])
+    assert any("rated" in text for text in texts[0])
