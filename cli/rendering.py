@@ -34,17 +34,11 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
 
 
-def top_stone(position: Position, column: int) -> int:
-    """The index of the topmost stone of a column, among the cells from the top left."""
-    board, cells = position.board, position.cells()
-    return next(i for i in range(column, board.cells, board.columns) if cells[i])
-
-
 def board_text(position: Position) -> Text:
     """The board with numbered columns and the last move marked."""
     board = position.board
     width = len(str(board.columns)) + 1
-    marked = top_stone(position, position.moves[-1]) if position.moves else None
+    marked = position.top_cell(position.moves[-1]) if position.moves else None
     text = Text()
     for index, code in enumerate(position.cells()):
         style = PLAYER_STYLES.get(code, Style(dim=True))
@@ -80,15 +74,7 @@ def decision_table(decision: Decision, target: Console, width: int = 24) -> Tabl
     unicode = has_unicode(target)
     visits, total = decision.visits, max(1, sum(decision.visits or ()))
     shares = decision.shares or tuple(count / total for count in visits or ())
-    known: Sequence[float | None]
-    if decision.shares:
-        title, known, form = "rating", decision.shares, ".0%"
-    elif decision.evaluations:
-        title, known, form = "evaluation", decision.evaluations, "+,.1f"
-    elif decision.scores:
-        title, known, form = "score", decision.scores, "+d"
-    else:
-        title, known, form = "value", decision.value or (), "+.3f"
+    title, known, form = decision.by_column
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("column", justify="right")
     if visits:

@@ -188,9 +188,7 @@ class Improvement:
             raise InputError(f"{self.place}: a comma separates the options of a player; rename it")
         if not self.place.seems_writable:
             raise InputError(f"{self.place} cannot be written to")
-        evaluated = EvaluationSet.load().board
-        if evaluated != self.board:
-            raise InputError(f"the evaluation positions are for {evaluated}, not {self.board}")
+        EvaluationSet.for_board(self.board)
         for dataset in self.extra_runs:
             if dataset.board != self.board:
                 raise InputError(f"{dataset.place} is of {dataset.board}, not of {self.board}")

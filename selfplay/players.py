@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from selfplay.errors import InputError
 from selfplay.game.position import Position
+from selfplay.notebook import table
 from selfplay.seeding import Stream, derive
 
+_RESULTS = {1: "win", 0: "draw", -1: "loss", None: ""}
 HOW = {"how": True}
 """Metadata of an option that changes how a player works, but not its moves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Decision:
     """A move, and what the player knows. Tuples have an entry per column; values are for the
     side to move."""
@@ -50,6 +52,44 @@ class Decision:
     depth: int = 0
     """The search depth in plies."""
     seconds: float = 0.0
+
+    @property
+    def by_column(self) -> tuple[str, Sequence[float | None], str]:
+        """What the player says of each column: its name, the numbers, and their format."""
+        if self.shares:
+            return "rating", self.shares, ".0%"
+        if self.evaluations:
+            return "evaluation", self.evaluations, "+,.1f"
+        if self.scores:
+            return "score", self.scores, "+d"
+        return "value", self.value or (), "+.3f"
+
+    def __repr__(self) -> str:
+        name, numbers, form = self.by_column
+        facts = [f"move={self.move}"]
+        if numbers:
+            texts = ("None" if number is None else format(number, form) for number in numbers)
+            facts.append(f"{name}=({', '.join(texts)})")
+        facts += [
+            f"{name}={getattr(self, name)}"
+            for name in ("iterations", "nodes", "depth")
+            if getattr(self, name)
+        ]
+        return f"Decision({', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        name, numbers, form = self.by_column
+        known = {
+            "visits": [f"{count:,}" for count in self.visits or ()],
+            name: ["" if number is None else format(number, form) for number in numbers],
+            "proven": [_RESULTS[result] for result in self.proven or ()],
+        }
+        known = {name: texts for name, texts in known.items() if any(texts)}
+        if not known:
+            return table([[f"column {self.move + 1}"]])
+        columns = map(str, range(1, 1 + max(map(len, known.values()))))
+        rows = list(zip(columns, *known.values(), strict=True))
+        return table(rows, ("column", *known), bold=self.move)
 
 
 class Player(Protocol):

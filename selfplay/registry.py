@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, get_type_hints
 
-from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.errors import InputError, did_you_mean, printable, quoted, without_keys
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.options import parse_value
@@ -53,6 +53,8 @@ class Kind:
     """The option whose name can be omitted."""
     resolve: Callable[[Any], Any] | None = None
     """Completes the options from the files that they name, such as the fingerprint of a model."""
+    board: Callable[[Any], Board] | None = None
+    """The only board on which a player with these options plays; None if it plays on any."""
 
 
 def _build_human(_board: Board, _options: NoOptions, ask: Ask | None) -> Player:
@@ -181,6 +183,7 @@ class PlayerSpec:
 
     def build(self, board: Board, ask: Ask | None = None) -> Player:
         """Build the player; `ask` is needed for a human."""
+        self.require_board(board)
         kind = kind_of(self.name)
         if not _is_foreign(self.name):
             with self._as_culprit():
@@ -195,6 +198,22 @@ class PlayerSpec:
                 raise
             except Exception as error:
                 raise InputError(f"it cannot be built: {described(error)}") from error
+
+    @property
+    def board(self) -> Board | None:
+        """The only board that the player plays on, from the file that it names; None: any."""
+        board_of = kind_of(self.name).board
+        with self._as_culprit():
+            return board_of and board_of(self.options)
+
+    def require_board(self, board: Board) -> None:
+        """Refuse a player of another board."""
+        own = self.board
+        if own is not None and own != board:
+            main = getattr(self.options, kind_of(self.name).main_option or "", None)
+            name = self.name if main is None else f"{self.name}:{main}"
+            pair = (own.size, board.size) if own.connect == board.connect else (own, board)
+            raise InputError("{} plays on {}, not {}".format(printable(without_keys(name)), *pair))
 
     @contextmanager
     def _as_culprit(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
+from selfplay.notebook import table
 from selfplay.storage.location import File, Location
 from selfplay.storage.manifest import Manifest
 from selfplay.storage.rows import Rows, schema
@@ -55,6 +56,27 @@ class Dataset:
         if manifest is None:
             raise InputError(f"there is no run at {self.place}")
         self.manifest = manifest
+
+    def __repr__(self) -> str:
+        return f"Dataset({str(self.place)!r})"
+
+    def _repr_html_(self) -> str:
+        spec = self.spec
+        facts = [
+            ("run", str(self.place)),
+            ("board", str(self.board)),
+            ("games", f"{self.games:,} of {self.manifest.games:,}"),
+            ("positions", f"{self.positions:,}"),
+            ("shards", f"{len(self.shards()):,} of {self.manifest.shards:,}"),
+            ("fingerprint", self.fingerprint),
+        ]
+        if spec is not None:
+            facts += [
+                ("teacher", spec.teacher),
+                ("opening", spec.opening),
+                ("seed", str(spec.seed)),
+            ]
+        return table(facts)
 
     @property
     def spec(self) -> Spec | None:

@@ -121,6 +121,8 @@ class Spec:
 
         check_names(options, Spec, "a spec")
         spec = cls(**options).resolved()
+        for player in spec.players:
+            player.require_board(spec.parsed_board)
         if spec.opening_digest is None:  # refuse openings that are too many to enumerate
             parse_openings(spec.opening, spec.parsed_board).opening(spec.seed, 0)
         return spec

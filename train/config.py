@@ -26,14 +26,15 @@ FEATURES: dict[Target, tuple[Features, ...]] = {
 }
 """The feature sets of each target, the default first."""
 MAX_SMOOTHING = 1e6
+_LEAST = {"max_depth": 0, "max_leaves": 1, "min_samples_leaf": 1, "min_samples_split": 2}
 
 
 def check_growth(options: Any) -> None:
     """Refuse bad values of the options that a `TrainingConfig` and an `ID3Classifier` share."""
     for name, choices in (("criterion", Criterion), ("split", Split), ("thresholds", Thresholds)):
         check_choice(name, getattr(options, name), get_args(choices))
-    for name, least in (("max_depth", 0), ("max_leaves", 1), ("min_samples_leaf", 1)):
-        value = getattr(options, name)
+    for name, least in _LEAST.items():
+        value = getattr(options, name, None)
         if value is not None and not (hasattr(value, "__index__") and value >= least):
             raise InputError(f"{name} is a whole number from {least} up, not {value!r}")
     if not options.min_gain >= 0:

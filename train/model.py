@@ -32,6 +32,7 @@ from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, position_key
 from selfplay.kernels.jit import kernel
+from selfplay.notebook import table
 from selfplay.storage.location import Location
 from selfplay.train.config import MAX_SMOOTHING, Features, Mirror, Perspective, Split, Target
 from selfplay.train.features.feature_set import TACTICS_OF_MOVES, FeatureSet, encode
@@ -52,7 +53,7 @@ _NAMES_IN_FILES: dict[str, str] = {"lookahead": "foresight"}
 _NARROW, _WIDE = "<i4", "<i8"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A tree that chooses moves."""
 
@@ -69,6 +70,27 @@ class Model:
     def board(self) -> Board:
         return self.features.board
 
+    def __repr__(self) -> str:
+        return (
+            f"<Model: {self.features.name} on {self.board}, {self.tree.leaves:,} leaves, "
+            f"fingerprint {self.fingerprint}>"
+        )
+
+    def _repr_html_(self) -> str:
+        accuracy = self.provenance.get("test_accuracy")
+        facts = [
+            ("board", str(self.board)),
+            ("features", f"{self.features.name}, {self._width} of them"),
+            ("target", self.target),
+            ("split", self.tree.split),
+            ("leaves", f"{self.tree.leaves:,}"),
+            ("depth", f"{self.tree.depth}"),
+            ("rows", f"{self.provenance.get('rows', 0):,}"),
+            ("test accuracy", "" if accuracy is None else f"{accuracy:.1%}"),
+            ("fingerprint", self.fingerprint),
+        ]
+        return table([fact for fact in facts if fact[1]])
+
     @cached_property
     def shares(self) -> Array:
         """float32 [node, class]"""
@@ -80,14 +102,26 @@ class Model:
 
     def predict(self, own: Array, mask: Array) -> tuple[Array, Array]:
         """The scores, and int32 [position, column], the node that each move reached."""
-        if self.mirror != "canonical" or self.features.by_move:
+        if not self._is_canonical:
             return self._predict(own, mask)
+        own, mask, turned = self.seen(own, mask)
+        scores, nodes = self._predict(own, mask)
+        scores[turned], nodes[turned] = scores[turned, ::-1], nodes[turned, ::-1]
+        return scores, nodes
+
+    @property
+    def _is_canonical(self) -> bool:
+        """Whether the tree sees one of two mirror images."""
+        return self.mirror == "canonical" and not self.features.by_move
+
+    def seen(self, own: Array, mask: Array) -> tuple[Array, Array, Array]:
+        """The positions as the tree sees them, and which of them are mirror images."""
+        if not self._is_canonical:
+            return own, mask, np.zeros(len(own), np.bool_)
         board = self.board
         image = mirrored(board, own), mirrored(board, mask)
-        turn = position_key(board, *image) < position_key(board, own, mask)
-        scores, nodes = self._predict(np.where(turn, image[0], own), np.where(turn, image[1], mask))
-        scores[turn], nodes[turn] = scores[turn, ::-1], nodes[turn, ::-1]
-        return scores, nodes
+        turned = np.asarray(position_key(board, *image) < position_key(board, own, mask))
+        return np.where(turned, image[0], own), np.where(turned, image[1], mask), turned
 
     def _predict(self, own: Array, mask: Array) -> tuple[Array, Array]:
         board, features = self.board, self.features

@@ -98,4 +98,11 @@ def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
     return TreePlayer(board, model)
 
 
-KIND = Kind("tree:models/base", lambda: TreeOptions, _build, main_option="model", resolve=_resolve)
+KIND = Kind(
+    "tree:models/base",
+    lambda: TreeOptions,
+    _build,
+    main_option="model",
+    resolve=_resolve,
+    board=lambda options: _loaded(options.model).board,
+)

@@ -15,6 +15,7 @@ from selfplay.arrays import Array
 from selfplay.confidence import wilson
 from selfplay.errors import InputError
 from selfplay.game.board import Board
+from selfplay.notebook import table
 from selfplay.storage.dataset import Dataset
 from selfplay.train.config import TrainingConfig
 from selfplay.train.estimator.encoding import quartiles_of
@@ -41,7 +42,7 @@ def feature_set_of(config: TrainingConfig, board: Board) -> FeatureSet:
     return FeatureSet(config.features, board, config.perspective, config.target)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TrainingReport:
     """The result of a training."""
 
@@ -60,6 +61,42 @@ class TrainingReport:
     confusion: list[list[int]]
     """Test rows by the teacher's column and the model's."""
     seconds: dict[str, float]
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The results with their names, for a table."""
+        facts = [
+            ("rows", f"{self.rows:,}, {self.test_rows:,} of them in the test set"),
+            ("unique training rows", f"{self.unique_rows:,}"),
+            ("leaves", f"{self.leaves:,}"),
+            ("depth", f"{self.depth}"),
+            ("training accuracy", f"{self.train_accuracy:.1%}"),
+        ]
+        if self.test_interval is not None:
+            low, high = self.test_interval
+            facts += [
+                ("test accuracy", f"{self.test_accuracy:.1%} ({low:.1%} to {high:.1%})"),
+                ("always the middle column", f"{self.constant_accuracy:.1%}"),
+            ]
+        return facts
+
+    @property
+    def confusion_table(self) -> tuple[list[str], list[list[str]]]:
+        """Its header and rows, of the teacher's column against the model's."""
+        columns = range(1, len(self.confusion) + 1)
+        rows = [
+            [str(column), *(f"{count:,}" for count in counts)]
+            for column, counts in zip(columns, self.confusion, strict=True)
+        ]
+        return ["teacher", *map(str, columns)], rows
+
+    def __repr__(self) -> str:
+        accuracy = "" if self.test_accuracy is None else f", test accuracy {self.test_accuracy:.1%}"
+        return f"<TrainingReport: {self.rows:,} rows, {self.leaves:,} leaves{accuracy}>"
+
+    def _repr_html_(self) -> str:
+        header, rows = self.confusion_table
+        return table(self.facts) + (table(rows, header) if self.test_rows else "")
 
 
 @dataclass(frozen=True, slots=True)

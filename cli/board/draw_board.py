@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from selfplay.cli.rendering import PLAYER_NAMES, has_unicode, top_stone
+from selfplay.cli.rendering import PLAYER_NAMES, has_unicode
 from selfplay.game.board import Board
 from selfplay.game.position import FIRST, SECOND, Position
 
@@ -98,7 +98,7 @@ def draw_board(
     win, D a draw, L a loss, ? unknown.
     """
     columns, cells, line = position.board.columns, position.cells(), set(position.winning_line)
-    newest = None if last is None else top_stone(position, last)
+    newest = None if last is None else position.top_cell(last)
     text = Text(no_wrap=True)
     for first in range(0, len(cells), columns):
         for row in range(size.height):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from selfplay.cli.options import Json
+from selfplay.game.board import Board
 from selfplay.wording import counted
 
 if TYPE_CHECKING:
@@ -30,6 +31,17 @@ def evaluate(
         Path | None,
         Option("--positions", metavar="FILE", help="Evaluate on these positions, one per line."),
     ] = None,
+    size: Annotated[
+        str | None,
+        Option(
+            "--board",
+            metavar="COLUMNSxROWS",
+            help="Board of the positions. [default: the player's if a tree, else 7x6]",
+        ),
+    ] = None,
+    connect: Annotated[
+        int | None, Option(metavar="K", help="Stones in a row that win, with --board. [default: 4]")
+    ] = None,
     limit: Annotated[int | None, Option(min=1, help="Use only this many positions.")] = None,
     compare: Annotated[
         list[str] | None,
@@ -45,7 +57,8 @@ def evaluate(
 
     The evaluation set has 5,000 solved positions of 8 to 34 stones, half from random and half
     from sensible play. A mistake is a move that does not keep the game value; a position is
-    contested if some legal move is a mistake.
+    contested if some legal move is a mistake. There is a set for 7x6 alone: on other boards
+    --positions are solved first.
 
     Example: selfplay evaluate greedy --limit 200
     """
@@ -55,13 +68,17 @@ def evaluate(
     from selfplay.train.evaluation.positions import EvaluationSet, read_positions, scored
 
     others = compare or (BASELINES if baselines else ())
-    for name in (player, *others):
-        PlayerSpec.parse(name)  # refuse a wrong one before any work is done
+    specs = [PlayerSpec.parse(name) for name in (player, *others)]
+    board = specs[0].board or Board()
+    if size is not None or connect is not None:
+        board = Board.parse(size or Board().size, connect or 4)
+    for spec in specs:  # refuse a wrong one before any work is done
+        spec.require_board(board)
     if file is None:
-        positions = EvaluationSet.load()
+        positions = EvaluationSet.for_board(board, ": give --positions FILE")
     else:
         with progress("positions solved") as update:
-            positions = scored(read_positions(file), update)
+            positions = scored(read_positions(file, board), update)
     if limit is not None:
         positions = positions[:limit]
     results = []

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
+from selfplay.cli.options import Json
 from selfplay.errors import InputError
 
 if TYPE_CHECKING:
+    from selfplay.train.evaluation.importances import Judged
     from selfplay.train.model import Model
+
+_MOST_FEATURES = 20
 
 
 def explain(
@@ -28,21 +35,43 @@ def explain(
         int | None, Option(min=0, help="Levels of the tree to print. [default: 3]")
     ] = None,
     out: Annotated[Path | None, Option(metavar="FILE", help="Write the tree to a file.")] = None,
+    importances: Annotated[
+        bool, Option("--importances", help="Rank the features by gain and permutation importance.")
+    ] = False,
+    run: Annotated[
+        str | None,
+        Option(
+            metavar="RUN",
+            help="Positions for permutation importance. [default: the evaluation set]",
+        ),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Explain a tree's move in a position; without a position, print the tree.
+
+    Gain importance is a feature's share of the decrease of impurity in training. Permutation
+    importance is how many more wrong moves the tree makes when the feature is shuffled.
 
     Example: selfplay explain 44352
     """
     from selfplay.train.explanation import wording_of
     from selfplay.train.model import BASE, Model
-    from selfplay.train.tree.exports import as_dot, as_json, as_svg, as_text
+    from selfplay.train.tree import exports
 
     if export == "onnx" and (out is None or depth is not None):
         raise InputError("onnx is binary and always the whole tree: with --out FILE, no --depth")
-    if position is None and model is not None and _is_position(model):
+    if importances and (position, export, depth, out) != (None,) * 4:
+        raise InputError(
+            "--importances are of the whole model: with no position, --export, --depth or --out"
+        )
+    if (run is not None or as_json) and not importances:
+        raise InputError("--run and --json are for --importances; a tree as JSON: --export json")
+    if position is None and model is not None and not importances and _is_position(model):
         model, position = None, model
     loaded = Model.load(model or BASE)
-    if position is not None and export is None:
+    if importances:
+        show_importances(loaded, run, as_json=as_json)
+    elif position is not None and export is None:
         show_reasons(loaded, position)
     elif export == "onnx":
         from selfplay.train.tree.onnx_export import as_onnx
@@ -50,7 +79,12 @@ def explain(
         assert out is not None
         out.write_bytes(as_onnx(loaded))
     else:
-        writers = {"rules": as_text, "dot": as_dot, "svg": as_svg, "json": as_json}
+        writers = {
+            "rules": exports.as_text,
+            "dot": exports.as_dot,
+            "svg": exports.as_svg,
+            "json": exports.as_json,
+        }
         write = writers[export or "rules"]
         text = write(loaded.tree, wording_of(loaded), 3 if depth is None else depth)
         print(text) if out is None else out.write_text(text)
@@ -73,3 +107,59 @@ def show_reasons(model: Model, text: str) -> None:
     out.print()
     for line in explanation_lines(TreePlayer(model.board, model).decide(position).why):
         out.print(line)
+
+
+def show_importances(model: Model, run: str | None, *, as_json: bool) -> None:
+    """Print the most important features, or all as JSON."""
+    from selfplay.cli.progress import progress
+    from selfplay.cli.rendering import console, plain_table
+    from selfplay.train.evaluation.importances import REPEATS, importances, wrong_moves
+
+    judged = _judged(model, run)
+    with progress("features shuffled") as update:
+        found = importances(model, judged, on_progress=update)
+    if as_json:
+        for one in found:
+            print(json.dumps(asdict(one)))
+        return
+    out = console()
+    if judged is not None:
+        out.print(
+            f"{len(judged.own):,} positions, {wrong_moves(model, judged):.1%} {judged.measure}"
+        )
+        out.print(
+            "permutation: percentage points that shuffling the feature adds, mean and standard "
+            f"deviation of {REPEATS}"
+        )
+        out.print()
+    rows = [
+        (
+            one.feature,
+            f"{one.gain:.1%}",
+            "" if one.permutation is None else f"{100 * one.permutation:+.1f}",
+            "" if one.permutation_std is None else f"± {100 * one.permutation_std:.1f}",
+        )
+        for one in found[:_MOST_FEATURES]
+    ]
+    out.print(plain_table(("feature", "gain", "permutation", ""), rows))
+    if others := found[_MOST_FEATURES:]:
+        gain = sum(one.gain for one in others)
+        out.print(f"{len(others)} others, together {gain:.1%} of the gain: --json has all")
+
+
+def _judged(model: Model, run: str | None) -> Judged | None:
+    from selfplay.storage.dataset import Dataset
+    from selfplay.train.evaluation.importances import Judged
+    from selfplay.train.evaluation.positions import EvaluationSet
+
+    if run is not None:
+        dataset = Dataset(run)
+        if dataset.board != model.board:
+            raise InputError(f"{run} is of {dataset.board}, the model of {model.board}")
+        return Judged.of_run(dataset)
+    instead = ": for permutation importance give --run RUN"
+    try:
+        return Judged.of_evaluation_set(EvaluationSet.for_board(model.board, instead))
+    except InputError as error:
+        print(f"selfplay: {error}", file=sys.stderr)
+        return None

@@ -111,6 +111,8 @@ def play(
         delay = choice.delay if delay is None else delay
     first, second = seats
     seated = Seat.of(first), Seat.of(second or default_opponent(board))
+    for seat in seated:
+        seat.spec.require_board(board)
     if start is not None:
         begin = Position.parse(start, board)
         if begin.is_over:
@@ -150,8 +152,11 @@ def _run_session(
     from selfplay.cli.board.screen_view import ScreenView
     from selfplay.cli.board.session import GameSession
 
-    if hints is not None and Seat.of(hints).is_person:
-        raise InputError("--hints is a player that moves by itself, not human")
+    if hints is not None:
+        hinting = Seat.of(hints)
+        if hinting.is_person:
+            raise InputError("--hints is a player that moves by itself, not human")
+        hinting.spec.require_board(board)
     screen = None
     if _is_interactive(out):
         screen = ScreenView(Console(highlight=False, markup=False, emoji=False))

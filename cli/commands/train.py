@@ -110,37 +110,13 @@ def as_record(model: Model, report: TrainingReport, out: str) -> dict[str, objec
 def show(report: TrainingReport, out: str) -> None:
     from selfplay.cli.rendering import console, plain_table
 
-    facts = [
-        ("rows", f"{report.rows:,}, {report.test_rows:,} of them in the test set"),
-        ("unique training rows", f"{report.unique_rows:,}"),
-        ("leaves", f"{report.leaves:,}"),
-        ("depth", f"{report.depth}"),
-        ("training accuracy", f"{report.train_accuracy:.1%}"),
-    ]
-    if report.test_interval is not None:
-        low, high = report.test_interval
-        facts += [
-            (
-                "test accuracy",
-                f"{report.test_accuracy:.1%} ({low:.1%} to {high:.1%})",
-            ),
-            ("always the middle column", f"{report.constant_accuracy:.1%}"),
-        ]
+    facts = report.facts
     facts += [(name, f"{taken:.2f} s") for name, taken in report.seconds.items()]
     target = console()
     target.print(plain_table(("", ""), facts))
     if not report.test_rows:
         target.print(f"\n{out}")
         return
-    columns = range(len(report.confusion))
     target.print("\ntest set: the teacher's column against the tree's")
-    target.print(
-        plain_table(
-            ("teacher", *(str(column + 1) for column in columns)),
-            [
-                (str(column + 1), *(f"{count:,}" for count in report.confusion[column]))
-                for column in columns
-            ],
-        )
-    )
+    target.print(plain_table(*report.confusion_table))
     target.print(f"\n{out}")

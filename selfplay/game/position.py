@@ -16,6 +16,7 @@ from selfplay.game.board import (
     position_key,
     winning_cells,
 )
+from selfplay.notebook import board_svg
 
 FIRST, SECOND = 1, 2
 SYMBOLS = ".XO"
@@ -23,7 +24,7 @@ SYMBOLS = ".XO"
 _MAX_DEAD_ENDS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Position:
     """An immutable position. Equality compares board and stones, not the moves that led there."""
 
@@ -220,6 +221,27 @@ class Position:
         ]
         numbers = " ".join(str(c + 1).rjust(width) for c in range(self.board.columns))
         return "\n".join([*lines, numbers])
+
+    def top_cell(self, column: int) -> int:
+        """The index in `cells` of the topmost stone of a column that has one."""
+        cells = self.cells()
+        return next(i for i in range(column, len(cells), self.board.columns) if cells[i])
+
+    def __repr__(self) -> str:
+        if self.moves is None or len(self.moves) != self.ply:
+            return f"Position({self.board!r}, own={self.own}, mask={self.mask}, moves=None)"
+        board = "" if self.board == Board() else f", {self.board!r}"
+        return f"Position.parse({format_moves(self.moves, self.board)!r}{board})"
+
+    def _repr_html_(self) -> str:
+        last = self.top_cell(self.moves[-1]) if self.moves else None
+        side = ("red", "yellow")[self.to_move - 1]
+        state = f"{side} to move"
+        if self.is_over:
+            winner = {None: "a draw", FIRST: "red has won", SECOND: "yellow has won"}
+            state = winner[self.winner]
+        board = board_svg(self.board.columns, self.cells(), last, self.winning_line)
+        return f"{board}<div>{self if self.moves else ''} {state}</div>"
 
     def __str__(self) -> str:
         if self.moves is None:

@@ -8,11 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pexpect
 import pytest
 from typer.main import get_command
 
 from selfplay.cli.main import app
+from selfplay.game.board import Board
+from selfplay.train.features.feature_set import FeatureSet
+from selfplay.train.model import Model
+from selfplay.train.tree.tree import LEAF, Tree
 from tests.cli.command import ROOT, SELFPLAY, json_lines, run
 
 COMMANDS = [
@@ -260,6 +265,15 @@ BAD_INPUT = [
     (["solve", "44", "--nodes", "0"], "from 1 up, not 0"),
     (["solve", "44", "--seconds", "nan"], "above 0, not nan"),
     (["solve", "44", "--memory", "0"], "MB from 1 to 64000"),
+    (["play", "--o", "tree", "--board", "6x5"], "tree:models/base plays on 7x6, not 6x5"),
+    (["play", "--hints", "tree", "--board", "6x5"], "tree:models/base plays on 7x6, not 6x5"),
+    (["arena", "tree", "greedy", "--connect", "5"], "7x6 connect 4, not 7x6 connect 5"),
+    (["analyse", "--player", "tree", "--board", "6x5"], "tree:models/base plays on 7x6, not 6x5"),
+    (["generate", "x", "--explorer", "tree", "--board", "6x5"], "base plays on 7x6, not 6x5"),
+    (["evaluate", "greedy", "--compare", "tree", "--board", "6x5"], "base plays on 7x6, not 6x5"),
+    (["evaluate", "greedy", "--board", "6x5"], "no evaluation set for 6x5 connect 4, only for"),
+    (["explain", "examples/tree", "--json"], "are for --importances"),
+    (["explain", "44", "--importances", "--depth", "2"], "of the whole model"),
     (["play", "--x", "nobody"], "there is no player 'nobody'"),
     (["play", "--opening", "0-99"], "leaves no game"),
 ]
@@ -274,6 +288,24 @@ def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> No
     assert len(line) < 520
     assert done.stdout == ""
     assert done.returncode == 2
+
+
+def test_a_tree_of_another_board_is_evaluated_there(tmp_path: Path) -> None:
+    features = FeatureSet("cells", Board(4, 4), target="move")
+    nothing = np.zeros(1, np.int32)
+    tree = Tree("threshold", np.array([LEAF], np.int32), nothing, nothing, np.ones((1, 4), int))
+    Model(tree, features, "move", "off").save(str(tmp_path / "four"))
+    (tmp_path / "positions.txt").write_text("12\n1122\n")
+    done = run("evaluate", "tree:four", cwd=tmp_path)
+    assert (done.returncode, "no evaluation set for 4x4" in done.stderr) == (2, True)
+    on_file = ("--positions", "positions.txt", "--no-baselines", "--json")
+    done = run("evaluate", "greedy", "--board", "4x4", *on_file, cwd=tmp_path)
+    assert json_lines(done.stdout)[0]["positions"] == 2
+    done = run("evaluate", "tree:four", "--board", "7x6", *on_file, cwd=tmp_path)
+    assert "tree:four plays on 4x4, not 7x6" in done.stderr
+    done = run("explain", "four", "--importances", "--json", cwd=tmp_path)
+    assert {line["permutation"] for line in json_lines(done.stdout)} == {None}
+    assert "no evaluation set for 4x4" in done.stderr
 
 
 def test_debug_shows_the_traceback() -> None:

@@ -90,7 +90,7 @@ def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]
     [
         ("--benchmark-opening=nonsense", "nonsense"),
         ("--noise=2", "from 0 to 1"),
-        ("--board=6x5", "the evaluation positions are for 7x6"),
+        ("--board=6x5", "no evaluation set for 6x5"),
         ("--opponent=human", "not a human"),
         ("--benchmark=human", "can only play in"),
         ("--smoothing=-1", "smoothing is a number from 0"),

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from html import escape
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from selfplay.arrays import Array
+from selfplay.errors import InputError
 from selfplay.train.config import Criterion, Split, Thresholds, check_growth
 from selfplay.train.estimator.encoding import Encoding
+from selfplay.train.tree.exports import Wording, as_svg, as_text
 from selfplay.train.tree.grower import Matrix
+from selfplay.train.tree.importances import gain_importances
 from selfplay.train.tree.pruning import grow_pruned
 
 # Fractional weights become integers: about a millionth of the largest is one step.
 _STEPS = 1 << 20
+
+_DEPTH_IN_NOTEBOOK = 3
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -27,9 +34,12 @@ class NotFittedError(ValueError, AttributeError):
 class ID3Classifier:
     """An ID3 decision tree.
 
-    `split` is `multiway` (a branch for every value, as in ID3), `equals` (one value against the
-    rest) or `threshold` (up to a number or above it; with `thresholds="quartiles"` only at the
-    quartiles of features with many values).
+    `split` is `threshold` (up to a number or above it; with `thresholds="quartiles"` only at the
+    quartiles of features with many values), `equals` (one value against the rest) or `multiway` (a
+    branch for every value, as in ID3). Names need one of the latter two.
+
+    Rows count by weight, also for `min_samples_leaf` and `min_samples_split`. `class_weight` is a
+    weight for each class, or `balanced`: every class counts the same.
 
     Among equal gains the first feature is taken, then its first value: the order of the rows does
     not matter. A row with an unseen value ends at the node that tests it.
@@ -41,23 +51,27 @@ class ID3Classifier:
         self,
         *,
         criterion: Criterion = "entropy",
-        split: Split = "multiway",
+        split: Split = "threshold",
         thresholds: Thresholds = "all",
         max_depth: int | None = None,
+        min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
         max_leaves: int | None = None,
         prune: float | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         threads: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.split = split
         self.thresholds = thresholds
         self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
         self.max_leaves = max_leaves
         self.prune = prune
+        self.class_weight = class_weight
         self.threads = threads
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
@@ -65,10 +79,13 @@ class ID3Classifier:
         columns, names = _columns(X)
         rows = len(columns[0])
         labels = _labels(y, rows)
-        weights = _weights(sample_weight, rows)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         if len(self.classes_) > 256:
             raise ValueError(f"there are {len(self.classes_):,} classes; 256 is the most")
+        by_row = _sample_weights(sample_weight, rows)
+        if self.class_weight is not None:
+            by_row = by_row * _class_weights(self.class_weight, self.classes_, numbers)[numbers]
+        weights, self.unit_ = _as_integers(by_row)
         self.n_features_in_ = len(columns)
         if names is not None:
             self.feature_names_in_ = np.array(names, object)
@@ -82,6 +99,7 @@ class ID3Classifier:
             weights=weights,
             classes=len(self.classes_),
             cuts=self.encoding_.cuts(self.thresholds) if self.split == "threshold" else None,
+            unit=self.unit_,
         )
         self.tree_ = grow_pruned(matrix[weights > 0], self, self.threads)
         return self
@@ -97,6 +115,54 @@ class ID3Classifier:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
         """The accuracy on these rows."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def apply(self, X: Any) -> Array:  # noqa: N803
+        """The node where each row ends."""
+        codes = self._codes(X)
+        return self.tree_.leaf_of(codes).astype(np.int64)
+
+    def decision_path(self, X: Any) -> Any:  # noqa: N803
+        """The nodes that each row passes, as a sparse matrix [row, node]."""
+        try:
+            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+        except ImportError:
+            raise InputError("decision_path needs scipy: pip install scipy") from None
+        at = self.apply(X)
+        rows, count = np.arange(len(at)), len(at)
+        paths: list[tuple[Array, Array]] = [(rows, at)]
+        while len(rows := rows[at > 0]):
+            at = self.tree_.parent[at[at > 0]]
+            paths.append((rows, at))
+        passed = tuple(np.concatenate(part) for part in zip(*paths, strict=True))
+        ones = np.ones(len(passed[0]), np.int64)
+        return csr_matrix((ones, passed), shape=(count, len(self.tree_)))
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each feature in the decrease of impurity."""
+        self._check_is_fitted()
+        return gain_importances(self.tree_, self.criterion, self.n_features_in_)
+
+    def to_text(self, max_depth: int | None = None, **names: Sequence[str] | None) -> str:
+        """The tree as text; `feature_names` and `class_names` may be given."""
+        return as_text(self.tree_, self._wording(**names), max_depth)
+
+    def to_svg(self, max_depth: int | None = None, **names: Sequence[str] | None) -> str:
+        """The tree as an SVG image; `feature_names` and `class_names` may be given."""
+        return as_svg(self.tree_, self._wording(**names), max_depth)
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "tree_"):
+            return f"<code>{escape(repr(self))}</code>"
+        return f"<code>{escape(repr(self))}</code>{self.to_svg(_DEPTH_IN_NOTEBOOK)}"
+
+    def to_sklearn(self) -> Any:
+        """The tree as scikit-learn's `DecisionTreeClassifier`, for tools that draw or explain one.
+        Only for split=threshold. It compares numbers rounded to float32."""
+        from selfplay.train.estimator.sklearn_export import as_sklearn
+
+        self._check_is_fitted()
+        return as_sklearn(self)
 
     def get_depth(self) -> int:
         return self.tree_.depth
@@ -135,9 +201,20 @@ class ID3Classifier:
             input_tags=InputTags(string=True, categorical=True),
         )
 
-    def _codes(self, X: Any) -> Array:  # noqa: N803
+    def _wording(
+        self,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+    ) -> Wording:
+        self._check_is_fitted()
+        return Wording.of(self, feature_names, class_names)
+
+    def _check_is_fitted(self) -> None:
         if not hasattr(self, "tree_"):
             raise _not_fitted(f"This {type(self).__name__} instance is not fitted yet: call 'fit'")
+
+    def _codes(self, X: Any) -> Array:  # noqa: N803
+        self._check_is_fitted()
         columns, names = _columns(X)
         _check_names(getattr(self, "feature_names_in_", None), names)
         if len(columns) != self.n_features_in_:
@@ -248,8 +325,7 @@ def _warn_of_column() -> None:
     warnings.warn(message, category, stacklevel=4)
 
 
-def _weights(given: Any, rows: int) -> Array:
-    """Weights as integers."""
+def _sample_weights(given: Any, rows: int) -> Array:
     if given is None:
         return np.ones(rows, np.int64)
     weights = np.asarray(given)
@@ -263,9 +339,34 @@ def _weights(given: Any, rows: int) -> Array:
         raise ValueError("Input sample_weight contains NaN, infinity or a number below 0")
     if not weights.any():
         raise ValueError("all of sample_weight is zero")
+    return weights
+
+
+def _class_weights(given: Any, classes: Array, numbers: Array) -> Array:
+    """float64 [class]: a class that is not named counts 1."""
+    if isinstance(given, str) and given == "balanced":
+        return np.asarray(len(numbers) / (len(classes) * np.bincount(numbers)))
+    if not isinstance(given, Mapping):
+        raise InputError(f"class_weight is 'balanced', a weight by class, or None, not {given!r}")
+    for weight in given.values():
+        if not (isinstance(weight, Real) and 0 <= float(weight) < float("inf")):
+            raise InputError(f"a class_weight is a number from 0 up, not {weight!r}")
+    named = classes.tolist()
+    strange = [name for name in given if name not in named]
+    if strange and any(name not in given for name in named):  # a part of the rows may lack a class
+        raise InputError(f"class_weight has {strange[0]!r}; the classes are {named}")
+    weights = np.array([given.get(name, 1.0) for name in named], np.float64)
+    if not weights.any():
+        raise InputError("class_weight is 0 for every class")
+    return weights
+
+
+def _as_integers(weights: Array) -> tuple[Array, float]:
+    """Weights as integers, and what a weight of 1 became."""
     whole = (weights == np.round(weights)).all()
-    scaled: Array = weights if whole else np.round(weights * (_STEPS / weights.max()))
-    return scaled.astype(np.int64)
+    unit = 1.0 if whole else float(_STEPS / weights.max())
+    scaled = weights if whole else np.round(weights * unit)
+    return scaled.astype(np.int64), unit
 
 
 def _check_names(expected: Any, given: Sequence[str] | None) -> None:

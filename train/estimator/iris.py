@@ -54,7 +54,7 @@ def warm_up(splits: int = 100, seed: int = 0, test: float = 0.2) -> WarmUp:
         Stream(derive(seed, "flowers", number)).shuffle(order)
         count = round(test * len(order))
         held_out, training = order[:count], order[count:]
-        model = ID3Classifier().fit(x.iloc[training], y.iloc[training])
+        model = ID3Classifier(split="multiway").fit(x.iloc[training], y.iloc[training])
         models.append(model)
         accuracies.append(model.score(x.iloc[held_out], y.iloc[held_out]))
     return WarmUp(models[0], accuracies[0], tuple(accuracies))

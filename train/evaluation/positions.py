@@ -81,6 +81,16 @@ class EvaluationSet:
         path.write_bytes(data.getvalue())
 
     @classmethod
+    def for_board(cls, board: Board, instead: str = "") -> EvaluationSet:
+        """The bundled set; refused if it is for another board, with what to do instead."""
+        found = cls.load()
+        if found.board != board:
+            raise InputError(
+                f"there is no evaluation set for {board}, only for {found.board}{instead}"
+            )
+        return found
+
+    @classmethod
     def load(cls, path: Path = BUNDLED) -> EvaluationSet:
         """Read a set from a file."""
         try:
@@ -102,9 +112,9 @@ class EvaluationSet:
         return found
 
 
-def read_positions(path: Path) -> list[Position]:
+def read_positions(path: Path, board: Board) -> list[Position]:
     """The positions of a file, one a line."""
-    return list(read_openings(path, Board()).positions)
+    return list(read_openings(path, board).positions)
 
 
 def sample(

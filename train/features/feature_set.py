@@ -9,6 +9,7 @@ One compiled function computes them for training and for play.
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from selfplay.kernels.jit import inline, kernel
 from selfplay.machine import usable_cores
 from selfplay.train.config import FEATURES, Features, Perspective, Target
 from selfplay.train.features.cell_sets import encode_cells
-from selfplay.train.features.lookahead import OF_MOVE, TACTICS, encode_moves
+from selfplay.train.features.lookahead import OF_MOVE, TACTICS, encode_moves, meaning_of
 
 VERSIONS: dict[Features, int] = {"cells": 2, "tactics": 3, "lookahead": 2}
 
@@ -83,6 +84,15 @@ class FeatureSet:
         """int64 [feature]: how many values it may have."""
         return np.array([width for _, width in self._features()], np.int64)
 
+    @property
+    def scales(self) -> list[dict[str, Any]]:
+        """How many values each feature may have, from 0 up, and what they mean."""
+        absolute = self.perspective == "absolute"
+        return [
+            {"values": width, "meaning": _meaning(name, width, absolute=absolute)}
+            for name, width in self._features()
+        ]
+
     def _features(self) -> list[tuple[str, int]]:
         board = self.board
         cells = [
@@ -117,6 +127,14 @@ class FeatureSet:
             with ThreadPoolExecutor(threads or usable_cores()) as pool:
                 list(pool.map(encode_from, range(0, len(own), _CHUNK)))
         return out
+
+
+def _meaning(name: str, width: int, *, absolute: bool) -> str:
+    name = re.sub(r"^column \d+: ", "", name)
+    if name.startswith("the cell "):
+        sides = ("the first player's", "the second player's") if absolute else ("own", "other")
+        return "0 empty, 1 {}, 2 {}".format(*sides)
+    return meaning_of(name, width)
 
 
 @inline

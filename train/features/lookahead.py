@@ -129,6 +129,28 @@ SCALES = {
 }
 
 
+def meaning_of(name: str, width: int) -> str:
+    """What the values of a feature mean."""
+    if width == 2:
+        return "0 no, 1 yes"
+    if name in SCALES:
+        middle, step = SCALES[name]
+        return f"a margin: {middle} is 0, a step is {step}"
+    if name == "lines, added up":
+        return "a sum: 128 is 0"
+    if name == "ends, added up":
+        return f"the sum of the ends of {len(NAMES)} playouts"
+    if name.startswith("the end, "):
+        return "0 to 2 lost, soon to late; 3 drawn; 4 to 6 won, late to soon"
+    if name.endswith("in steps"):
+        return "0 no; else the steps"
+    if "lowest threat" in name:
+        return "0 none; else its row, from 1 at the bottom"
+    if name in ("row", "columns from the edge"):
+        return f"from 0 at the {'bottom' if name == 'row' else 'edge'}"
+    return f"a number up to {width - 1}"
+
+
 def points_of(stones: int, codes: Array) -> Array:
     """int64 [feature]: the points of each feature of a move, with so many stones on the board."""
     phase = sum(stones >= edge for edge in PHASES)

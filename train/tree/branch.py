@@ -8,6 +8,7 @@ histogram is the parent's less those of its siblings.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,14 +40,16 @@ class Limits:
 
     max_depth: int | None = None
     min_samples_leaf: int = 1
+    min_samples_split: int = 2
     min_gain: float = 0.0
 
     @classmethod
-    def of(cls, options: Any) -> Limits:
-        """From options that have these names, and others."""
+    def of(cls, options: Any, unit: float = 1.0) -> Limits:
+        """From options that have these names, and others; a row of weight 1 counts `unit`."""
         return cls(
             max_depth=options.max_depth,
-            min_samples_leaf=options.min_samples_leaf,
+            min_samples_leaf=ceil(options.min_samples_leaf * unit),
+            min_samples_split=ceil(getattr(options, "min_samples_split", 2) * unit),
             min_gain=options.min_gain,
         )
 
@@ -68,6 +71,9 @@ class Rules(NamedTuple):
     criterion: int
     max_depth: int
     least: int
+    """In a leaf"""
+    least_split: int
+    """In a node that is split"""
     min_gain: float
     logs: Array
 
@@ -85,6 +91,7 @@ class Rules(NamedTuple):
             criterion=CRITERIA[criterion],
             max_depth=_DEEPEST if limits.max_depth is None else limits.max_depth,
             least=limits.min_samples_leaf,
+            least_split=max(limits.min_samples_split, 2 * limits.min_samples_leaf),
             min_gain=limits.min_gain,
             logs=table_of_logs(rows),
         )
@@ -108,7 +115,7 @@ def is_leaf(totals: Any, depth: Any, rules: Any) -> Any:
     for count in totals:
         total += count
         largest = max(largest, count)
-    return depth >= rules.max_depth or total < 2 * rules.least or largest == total
+    return depth >= rules.max_depth or total < rules.least_split or largest == total
 
 
 @inline
@@ -208,7 +215,7 @@ def grow_branch(
             free_count += 1
             continue
         sides = starts[chosen + 1] - starts[chosen] if split == MULTIWAY else 2
-        if used + sides > len(nodes):
+        while used + sides > len(nodes):
             nodes, counts = _longer(nodes), _longer(counts)
         nodes[node, 0], nodes[node, 1], nodes[node, 2] = chosen, at, used
         nodes[used : used + sides, 0] = LEAF
@@ -246,7 +253,7 @@ def grow_branch(
         while free_count < sides:
             histograms, free = _more(histograms, free, free_count)
             free_count += len(histograms) // 2
-        if count + sides > len(waiting):
+        while count + sides > len(waiting):
             waiting = _longer(waiting)
         subtract = not is_leaf(counts[used + largest], depth + 1, rules)
         end = low

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any
 
+from selfplay.errors import InputError
 from selfplay.train.tree.tree import LEAF, Tree
-
-if TYPE_CHECKING:
-    from selfplay.train.estimator.classifier import ID3Classifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +19,28 @@ class Wording:
     answer: Callable[[int, int, int], str]
     """Of a feature, a value and a side of the split: what holds there."""
     classes: tuple[str, ...]
+    unit: float = 1.0
+    """What a row of weight 1 counts in the tree."""
 
     @classmethod
-    def of(cls, model: ID3Classifier) -> Wording:
-        names = getattr(model, "feature_names_in_", None)
+    def of(
+        cls,
+        model: Any,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+    ) -> Wording:
+        """Of an `ID3Classifier`: the names of its training data, unless others are given."""
+        names = _names(
+            "feature",
+            feature_names,
+            getattr(model, "feature_names_in_", None),
+            [f"column {feature}" for feature in range(model.n_features_in_)],
+        )
+        classes = _names("class", class_names, None, model.classes_.tolist())
         features = model.encoding_.features
 
         def answer(feature: int, value: int, side: int) -> str:
-            name = f"column {feature}" if names is None else str(names[feature])
+            name = names[feature]
             known = features[feature]
             if model.split == "multiway":
                 return f"{name} is {known.values[side]}"
@@ -37,7 +49,23 @@ class Wording:
             bound = known.bounds[value] if known.bounds is not None else known.values[value]
             return f"{name} {'>' if side else '<='} {bound:g}"
 
-        return cls(answer, tuple(str(name) for name in model.classes_))
+        return cls(answer, classes, model.unit_)
+
+    def number(self, count: int) -> str:
+        """A number of rows, by weight."""
+        return f"{count:,}" if self.unit == 1 else f"{count / self.unit:,.1f}"
+
+
+def _names(
+    what: str,
+    given: Sequence[str] | None,
+    known: Iterable[object] | None,
+    default: Sequence[object],
+) -> tuple[str, ...]:
+    if given is not None and len(given) != len(default):
+        raise InputError(f"there are {len(default)} names for {what}_names, not {len(given)}")
+    chosen = given if given is not None else known if known is not None else default
+    return tuple(str(name) for name in chosen)
 
 
 def sides_of(tree: Tree, node: int) -> Iterator[tuple[int, int]]:
@@ -53,7 +81,9 @@ def conclusion(tree: Tree, node: int, wording: Wording) -> str:
     counts = tree.counts[node]
     best = int(tree.majority[node])
     most, total = int(counts[best]), int(counts.sum())
-    support = f"{total:,}" if most == total else f"{most:,} of {total:,}"
+    support = wording.number(total)
+    if most != total:
+        support = f"{wording.number(most)} of {support}"
     share = f", {tree.shares[node, best]:.0%}" if tree.smoothing else ""
     return f"{wording.classes[best]}{share} ({support})"
 
@@ -103,11 +133,21 @@ def _nodes(tree: Tree, depth: int | None) -> Iterator[tuple[int, int]]:
             yield node, level
 
 
-_ROW, _LETTER, _MARGIN = 64, 7.0, 16
+_ROW, _LETTER, _MARGIN = 96, 6.6, 16
+_WIDEST, _NARROWEST, _BAR = 180.0, 4.0, 18
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#666666")
+"""Okabe and Ito's, which colour-blind people tell apart."""
+
+
+def _colour(number: int) -> str:
+    if number < len(_COLOURS):
+        return _COLOURS[number]
+    return f"hsl({number * 137.5 % 360:.0f}, 55%, 55%)"  # the golden angle: neighbours differ
 
 
 def as_svg(tree: Tree, wording: Wording, depth: int | None = None) -> str:
-    """The tree as an SVG image."""
+    """The tree as an SVG image: each node a bar as long as its rows, in the colours of its
+    classes; branches are as thick as their rows."""
     shown = dict(_nodes(tree, depth))
     texts = {node: conclusion(tree, node, wording) for node in shown}
     answers = {
@@ -116,42 +156,92 @@ def as_svg(tree: Tree, wording: Wording, depth: int | None = None) -> str:
         for side, child in sides_of(tree, node)
         if child in shown
     }
+    totals = tree.counts.sum(axis=1)
+    bars = {node: max(_NARROWEST, _WIDEST * totals[node] / totals[0]) for node in shown}
     widths = {
-        node: max(len(text), len(answers.get(node, ""))) * _LETTER + _MARGIN
+        node: max(bars[node], max(len(text), len(answers.get(node, ""))) * _LETTER) + _MARGIN
         for node, text in texts.items()
     }
-    place: dict[int, float] = {}
-    right = 0.0
-
-    def lay(node: int) -> None:
-        nonlocal right
-        below = [child for _, child in sides_of(tree, node) if child in shown]
-        for child in below:
-            lay(child)
-        if below:
-            place[node] = (place[below[0]] + place[below[-1]]) / 2
-        else:
-            place[node] = right + widths[node] / 2
-            right += widths[node]
-
-    lay(0)
-    width = max(right, *(place[node] + widths[node] / 2 for node in shown)) + _MARGIN
-    height = (max(shown.values()) + 1) * _ROW
+    place = _places(tree, widths)
+    used = [k for k in range(len(wording.classes)) if tree.counts[0, k]]
+    legend, legend_width = _legend([(wording.classes[k], _colour(k)) for k in used])
+    width = max(legend_width, *(place[node] + widths[node] / 2 for node in shown)) + _MARGIN
+    height = (max(shown.values()) + 1) * _ROW + 12
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" '
-        'font-family="sans-serif" font-size="12" text-anchor="middle">',
+        f'width="{width:.0f}" font-family="sans-serif" font-size="12" text-anchor="middle">',
         f'<rect width="{width:.0f}" height="{height}" fill="white"/>',
+        *legend,
     ]
+    for node, level in shown.items():
+        if node:
+            x, y, above = place[node], level * _ROW + 40, place[int(tree.parent[node])]
+            top, end = y - _ROW + _BAR + 20, y - 22
+            middle = (top + end) // 2
+            parts.append(
+                f'<path d="M{above:.1f} {top} C{above:.1f} {middle} {x:.1f} {middle} '
+                f'{x:.1f} {end}" fill="none" stroke="#ccc" '
+                f'stroke-width="{1 + 11 * totals[node] / totals[0]:.1f}"/>'
+            )
     for node, level in shown.items():
         x, y = place[node], level * _ROW + 40
         if node:
-            above = place[int(tree.parent[node])]
             parts.append(
-                f'<path d="M{above:.1f} {y - _ROW + 8} L{x:.1f} {y - 28}" stroke="#bbb"/>'
-                f'<text x="{x:.1f}" y="{y - 16}" fill="#666">{escape(answers[node])}</text>'
+                f'<text x="{x:.1f}" y="{y - 7}" fill="#555">{escape(answers[node])}</text>'
             )
-        parts.append(f'<text x="{x:.1f}" y="{y}">{escape(texts[node])}</text>')
+        parts += _bar(tree, node, wording, x - bars[node] / 2, y, bars[node])
+        is_cut = tree.feature[node] != LEAF and level == depth
+        text = escape(texts[node]) + (" …" if is_cut else "")
+        parts.append(f'<text x="{x:.1f}" y="{y + _BAR + 14}">{text}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _places(tree: Tree, widths: dict[int, float]) -> dict[int, float]:
+    """The middle of each node: of a leaf beside the others, else above its children."""
+    place: dict[int, float] = {}
+    right = float(_MARGIN) / 2
+
+    def lay(node: int) -> None:
+        nonlocal right
+        left = right
+        below = [child for _, child in sides_of(tree, node) if child in widths]
+        for child in below:
+            lay(child)
+        place[node] = left + widths[node] / 2
+        if below:
+            # Never left of what was there before: a wide node may stand on narrow children.
+            place[node] = max(place[node], (place[below[0]] + place[below[-1]]) / 2)
+        right = max(right, place[node] + widths[node] / 2)
+
+    lay(0)
+    return place
+
+
+def _legend(classes: Sequence[tuple[str, str]]) -> tuple[list[str], float]:
+    """Squares with the names of the classes, and where they end."""
+    parts, x = [], float(_MARGIN)
+    for name, colour in classes:
+        parts.append(
+            f'<rect x="{x:.0f}" y="8" width="11" height="11" fill="{colour}"/>'
+            f'<text x="{x + 16:.0f}" y="18" text-anchor="start">{escape(name)}</text>'
+        )
+        x += 16 + len(name) * _LETTER + 18
+    return parts, x
+
+
+def _bar(tree: Tree, node: int, wording: Wording, x: float, y: int, width: float) -> Iterator[str]:
+    """A node: a part for each class, as long as its share."""
+    counts = tree.counts[node].tolist()
+    facts = [f"{wording.classes[k]}: {wording.number(n)}" for k, n in enumerate(counts) if n]
+    yield f"<g><title>{escape('; '.join(facts))}</title>"
+    for k, share in enumerate(tree.shares[node].tolist()):
+        if part := width * share:
+            yield (
+                f'<rect x="{x:.1f}" y="{y}" width="{part:.2f}" height="{_BAR}" '
+                f'fill="{_colour(k)}"/>'
+            )
+            x += part
+    yield "</g>"
 
 
 def as_json(tree: Tree, wording: Wording, depth: int | None = None) -> str:

@@ -55,6 +55,8 @@ class Matrix:
     classes: int
     cuts: Array | None = None
     """bool [value of any feature]: where a threshold may be; None: anywhere"""
+    unit: float = 1.0
+    """What a row of weight 1 counts, if weights were scaled to integers"""
 
     def __getitem__(self, which: Array) -> Matrix:
         return replace(

@@ -17,7 +17,7 @@ _MODES = {"threshold": "BRANCH_LEQ", "equals": "BRANCH_EQ"}
 def as_onnx(model: Model) -> bytes:
     """A classifier from the features of a row to its class and the shares of all classes.
 
-    The metadata has the names of the features; the caller computes them.
+    The metadata has the names and scales of the features; the caller computes them.
     """
     try:
         from onnx import TensorProto, checker, helper
@@ -73,6 +73,7 @@ def as_onnx(model: Model) -> bytes:
             "features": model.features.name,
             "features_version": str(model.features.version),
             "feature_names": json.dumps(model.features.names),
+            "feature_scales": json.dumps(model.features.scales),
             "target": model.target,
             "mirror": model.mirror,
             "fingerprint": model.fingerprint,

@@ -13,6 +13,7 @@ from selfplay.errors import InputError
 from selfplay.train.config import Criterion
 from selfplay.train.tree.branch import Limits
 from selfplay.train.tree.grower import Matrix, grow
+from selfplay.train.tree.importances import impurity_decrease
 from selfplay.train.tree.tree import LEAF, Tree, in_order
 
 
@@ -28,7 +29,7 @@ def grow_pruned(
         matrix, held_out = matrix.divided(options.prune)
         if not (len(matrix.codes) and len(held_out.codes)):
             raise InputError(f"prune={options.prune} leaves too few rows on one side")
-    limits = Limits.of(options)
+    limits = Limits.of(options, matrix.unit)
     tree = grow(matrix, options.criterion, options.split, limits, threads, on_progress)
     if held_out is not None:
         tree = reduced_error(tree, held_out.codes, held_out.labels, held_out.weights)
@@ -50,7 +51,7 @@ def with_leaves(tree: Tree, most: int, criterion: Criterion) -> Tree:
     gives the same.
     """
     inner = tree.feature != LEAF
-    gains = _gains(tree, criterion)
+    gains = impurity_decrease(tree, criterion)
     parts = np.bincount(tree.parent[1:], tree.filled[1:], minlength=len(tree)).astype(np.int64)
     closed, leaves = inner.copy(), 1
     waiting = [(-gains[0], 0)] if inner[0] else []
@@ -65,19 +66,6 @@ def with_leaves(tree: Tree, most: int, criterion: Criterion) -> Tree:
             if inner[child]:
                 heapq.heappush(waiting, (-gains[child], child))
     return without(tree, closed)
-
-
-def _gains(tree: Tree, criterion: Criterion) -> Array:
-    """The gain of each node, times its rows."""
-    counts = tree.counts.astype(np.float64)
-    totals = counts.sum(axis=1)
-    if criterion == "gini":
-        impurities = totals - (counts**2).sum(axis=1) / np.maximum(totals, 1)
-    else:
-        impurities = totals * np.log2(np.maximum(totals, 1))
-        impurities -= (counts * np.log2(np.maximum(counts, 1))).sum(axis=1)
-    below = np.bincount(tree.parent[1:], impurities[1:], minlength=len(tree))
-    return np.asarray(impurities - below)
 
 
 def reduced_error(tree: Tree, codes: Array, labels: Array, weights: Array) -> Tree:

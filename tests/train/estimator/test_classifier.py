@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, export_text
 from sklearn.utils.estimator_checks import check_estimator
 
 from selfplay.errors import InputError
@@ -35,9 +36,9 @@ def test_it_passes_the_checks_of_estimators(split: Any) -> None:
 
 def test_it_works_inside_what_works_with_estimators() -> None:
     data = load_iris()
-    pipeline = make_pipeline(StandardScaler(), ID3Classifier(split="threshold"))
+    pipeline = make_pipeline(StandardScaler(), ID3Classifier())
     assert cross_val_score(pipeline, data.data, data.target).mean() > 0.9
-    search = GridSearchCV(ID3Classifier(split="threshold"), {"max_depth": [1, 4]})
+    search = GridSearchCV(ID3Classifier(), {"max_depth": [1, 4]})
     search.fit(data.data, data.target)
     assert search.best_params_ == {"max_depth": 4}
     copy = clone(ID3Classifier(criterion="gini", min_gain=0.1))
@@ -59,7 +60,7 @@ def test_thresholds_are_as_good_as_scikit_learns() -> None:
 
 def test_names_are_values_like_any_other() -> None:
     frame = pd.DataFrame({"sky": ["sun", "rain", "sun", "fog"], "wind": ["no", "no", "yes", "no"]})
-    model = ID3Classifier().fit(frame, ["out", "in", "in", "out"])
+    model = ID3Classifier(split="multiway").fit(frame, ["out", "in", "in", "out"])
     assert model.feature_names_in_.tolist() == ["sky", "wind"]
     assert model.predict(frame).tolist() == ["out", "in", "in", "out"]
     strange = pd.DataFrame({"sky": ["hail"], "wind": ["no"]})
@@ -74,6 +75,7 @@ def test_names_are_values_like_any_other() -> None:
         ({"split": "binary"}, "split is one of multiway, equals, threshold, not 'binary'"),
         ({"criterion": "mse"}, "criterion is one of"),
         ({"max_depth": -1}, "max_depth is a whole number from 0 up"),
+        ({"min_samples_split": 1}, "min_samples_split is a whole number from 2 up"),
         ({"min_samples_leaf": 0.5}, "min_samples_leaf is a whole number"),
         ({"min_gain": -1}, "min_gain is a number"),
         ({"prune": 1.0}, "prune is a share"),
@@ -83,7 +85,7 @@ def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -
     with pytest.raises(InputError, match=message):
         ID3Classifier(**options).fit([[0], [1]], [0, 1])
     with pytest.raises(InputError, match="compares numbers"):
-        ID3Classifier(split="threshold").fit([["a"], ["b"]], [0, 1])
+        ID3Classifier().fit([["a"], ["b"]], [0, 1])
 
 
 def test_quartiles_are_the_candidates_of_features_with_many_values() -> None:
@@ -105,12 +107,12 @@ def noisy(rows: int, seed: int) -> tuple[Any, Any]:
 
 def test_pruning_takes_off_what_does_not_help() -> None:
     (X, y), (unseen_x, unseen_y) = noisy(3000, 0), noisy(3000, 1)  # noqa: N806
-    full = ID3Classifier().fit(X, y)
-    pruned = ID3Classifier(prune=0.25).fit(X, y)
+    full = ID3Classifier(split="multiway").fit(X, y)
+    pruned = ID3Classifier(split="multiway", prune=0.25).fit(X, y)
     assert pruned.get_n_leaves() < full.get_n_leaves() / 4
     assert pruned.score(unseen_x, unseen_y) > full.score(unseen_x, unseen_y) + 0.03
     order = np.random.default_rng(5).permutation(len(X))
-    again = ID3Classifier(prune=0.25).fit(X[order], y[order])
+    again = ID3Classifier(split="multiway", prune=0.25).fit(X[order], y[order])
     assert np.array_equal(again.tree_.counts, pruned.tree_.counts)
 
 
@@ -129,9 +131,74 @@ def test_it_needs_no_scikit_learn() -> None:
     code = (
         "import sys; sys.modules['sklearn'] = None\n"
         "from selfplay.train.estimator.classifier import ID3Classifier\n"
-        "model = ID3Classifier().fit([['a'], ['b']], [0, 1])\n"
+        "model = ID3Classifier(split='equals').fit([['a'], ['b']], [0, 1])\n"
         "assert model.predict([['b']]).tolist() == [1]\n"
         "try:\n    ID3Classifier().predict([[1]])\n"
         "except ValueError as error:\n    assert 'fit' in str(error)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_it_is_a_tree_as_tutorials_use_one() -> None:
+    data = load_iris(as_frame=True)
+    model = ID3Classifier(max_depth=4).fit(data.data, data.target)
+    chosen = SelectFromModel(ID3Classifier(max_depth=4), threshold="mean").fit(
+        data.data, data.target
+    )
+    assert chosen.get_support().tolist() == [False, False, True, True]
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    leaves = model.apply(data.data)
+    passed = model.decision_path(data.data).toarray()
+    assert (passed[:, 0] == 1).all()
+    assert (passed[np.arange(150), leaves] == 1).all()
+    assert (passed.sum(axis=1) == model.tree_.depths[leaves] + 1).all()
+    assert model.to_text(1, class_names=data.target_names.tolist()).startswith(
+        "petal length (cm) <= 2.45: setosa (50)\n"
+    )
+    assert ">width &lt;= 1.75<" in model.to_svg(feature_names=["a", "b", "length", "width"])
+    with pytest.raises(InputError, match="3 names for class_names, not 1"):
+        model.to_text(class_names=["setosa"])
+    assert "<svg" in model._repr_html_()
+
+
+@pytest.mark.parametrize("options", [{}, {"criterion": "gini", "class_weight": "balanced"}])
+def test_scikit_learn_has_the_same_tree(options: dict[str, Any]) -> None:
+    X, y = make_classification(800, 6, n_informative=4, weights=[0.8], random_state=3)  # noqa: N806
+    ours = ID3Classifier(max_depth=6, **options).fit(X, y)
+    theirs = ours.to_sklearn()
+    assert np.array_equal(theirs.apply(X), ours.apply(X))
+    np.testing.assert_allclose(theirs.predict_proba(X), ours.predict_proba(X))
+    np.testing.assert_allclose(theirs.feature_importances_, ours.feature_importances_)
+    assert (theirs.get_depth(), theirs.get_n_leaves()) == (6, ours.get_n_leaves())
+    assert export_text(theirs).count("class: ") == ours.get_n_leaves()
+    with pytest.raises(InputError, match="train with split='threshold', not 'multiway'"):
+        ID3Classifier(split="multiway").fit(X, y).to_sklearn()
+
+
+def test_classes_are_weighted() -> None:
+    X, y = np.array([[0], [0], [0], [0], [1]]), [0, 0, 0, 1, 1]  # noqa: N806
+    assert ID3Classifier().fit(X, y).predict([[0]]) == [0]
+    assert ID3Classifier(class_weight={1: 3.5}).fit(X, y).predict([[0]]) == [1]
+    balanced = ID3Classifier(class_weight="balanced", max_depth=0).fit(X, y)
+    np.testing.assert_allclose(balanced.predict_proba([[0]]), [[0.5, 0.5]], atol=1e-6)
+    assert balanced.to_text() == "0 (2.5 of 5.0)"
+    for wrong in ("even", {7: 2.0}, {0: -1.0}, {0: 0, 1: 0}):
+        with pytest.raises(InputError, match="class_weight"):
+            ID3Classifier(class_weight=wrong).fit(X, y)
+
+
+def test_limits_count_rows_by_weight() -> None:
+    X, y = noisy(600, 0)  # noqa: N806
+    limits = {"min_samples_split": 50, "min_samples_leaf": 10}
+    for weights in (None, np.full(600, 0.5)):
+        tree = (model := ID3Classifier(**limits).fit(X, y, weights)).tree_
+        rows = tree.counts.sum(axis=1) / model.unit_
+        assert rows[tree.feature >= 0].min() >= 50
+        assert 10 <= rows[tree.feature < 0].min() < 50
+        assert rows[0] == (600 if weights is None else 300)
+
+
+def test_a_feature_may_have_thousands_of_values() -> None:
+    X, y = np.arange(3000)[:, None], np.arange(3000) % 3  # noqa: N806
+    model = ID3Classifier(split="multiway").fit(X, y)
+    assert (model.score(X, y), model.get_n_leaves()) == (1, 3000)

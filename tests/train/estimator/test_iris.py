@@ -54,3 +54,8 @@ def test_a_tree_can_be_read() -> None:
     texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
     assert "setosa (40)" in texts
     assert "petal length is low" in texts
+    # Bars are as long as their rows: those of the children together as that of the root.
+    groups = [element for element in picture if element.tag.endswith("}g")]
+    lengths = [sum(float(part.get("width") or 0) for part in group) for group in groups]
+    assert sum(lengths[1:4]) == pytest.approx(lengths[0], abs=0.1)
+    assert len({part.get("fill") for part in groups[0] if part.get("fill")}) == 3

@@ -1,5 +1,6 @@
 """In ONNX a tree says what it says here."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,9 @@ def test_onnxruntime_says_the_same(config: TrainingConfig, positions: tuple[Any,
     assert np.allclose(named, expected.max(axis=1))
     facts = {entry.key: entry.value for entry in onnx.load_from_string(data).metadata_props}
     assert facts["fingerprint"] == model.fingerprint
+    scales = json.loads(facts["feature_scales"])
+    assert [scale["values"] for scale in scales] == model.features.widths.tolist()
+    assert all(scale["meaning"] for scale in scales)
 
 
 def test_a_node_with_many_sides_is_refused() -> None:
