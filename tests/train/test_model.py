@@ -257,7 +257,7 @@ def test_a_tree_is_a_player_like_others(tmp_path: Path, models: dict[str, Model]
     full = player.decide(Position.parse("444444"))
     assert full.shares is not None
     assert full.shares[3] is None
-    with pytest.raises(InputError, match="plays on 7x6 connect 4, not on 8x8"):
+    with pytest.raises(InputError, match="plays on 7x6, not 8x8"):
         spec.build(Board(8, 8))
     models["tactics"].save(path)
     stale = PlayerSpec.parse(f"tree:{path},fingerprint={models['candidate'].fingerprint}")

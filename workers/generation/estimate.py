@@ -65,9 +65,12 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     if manifest.positions is not None:
         missing = chain(missing, count(manifest.games))
         positions_left = max(0, manifest.positions - plan.positions)
+    games = iter(missing)
+    first = next(games)
+    maker.rows(first)  # which may compile kernels
     parts: list[Rows] = []
     start = time.perf_counter()
-    for game in missing:
+    for game in chain((first,), games):
         parts.append(maker.rows(game))
         if time.perf_counter() - start > seconds:
             break
