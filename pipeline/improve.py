@@ -25,7 +25,7 @@ from selfplay.seeding import derive
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec
-from selfplay.train.evaluation.evaluation import examine
+from selfplay.train.evaluation.evaluation import evaluate
 from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.workers.executors.interface import Failed, JobError
 from selfplay.workers.generation import generate as generation
@@ -321,7 +321,7 @@ class _RoundMaker:
 
     def _evaluate(self) -> Any:
         player = PlayerSpec.parse(self._player).build(self.all.board)
-        return examine(self._player, player, EvaluationSet.load()).all
+        return evaluate(self._player, player, EvaluationSet.load()).all
 
     def _play_benchmark(self) -> tuple[float, float]:
         """The scores as first and as second player."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from selfplay.game.board import Board
 from selfplay.game.openings import parse_openings
 from selfplay.registry import PlayerSpec
-from selfplay.train.evaluation.evaluation import Result, examine
+from selfplay.train.evaluation.evaluation import Result, evaluate
 from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.workers.executors.interface import Executor, Failed
 from selfplay.workers.tournament import tournament as tournaments
@@ -57,7 +57,7 @@ def measure(settings: Settings, executor: Executor, stop: Callable[[], bool]) ->
     entries: tuple[Entry, ...] = ()
     for name, spec in settings.players.items():
         games, positions = settings.slow.get(name, (settings.games, None))
-        result = examine(
+        result = evaluate(
             name, PlayerSpec.parse(spec).build(Board()), EvaluationSet.load()[:positions]
         )
         pair = None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from selfplay.storage.verify import verify as verify
     from selfplay.train.config import TrainingConfig as TrainingConfig
     from selfplay.train.estimator.classifier import ID3Classifier as ID3Classifier
-    from selfplay.train.evaluation.evaluation import examine as examine
+    from selfplay.train.evaluation.evaluation import evaluate as evaluate
     from selfplay.train.model import Model as Model
     from selfplay.train.trainer import train_model as train_model
     from selfplay.workers.executors.local import LocalExecutor as LocalExecutor
@@ -56,7 +56,7 @@ _HOMES = {
     "Spec": "storage.spec",
     "TrainingConfig": "train.config",
     "coverage": "game.coverage",
-    "examine": "train.evaluation.evaluation",
+    "evaluate": "train.evaluation.evaluation",
     "generate": "workers.generation.generate",
     "parse_openings": "game.openings",
     "plan": "workers.generation.plan",

@@ -118,7 +118,7 @@ def test_the_public_names_are_these() -> None:
         "Spec",
         "TrainingConfig",
         "coverage",
-        "examine",
+        "evaluate",
         "generate",
         "parse_openings",
         "plan",

@@ -64,7 +64,7 @@ def evaluate(
     """
     from selfplay.cli.progress import progress
     from selfplay.registry import PlayerSpec
-    from selfplay.train.evaluation.evaluation import examine
+    from selfplay.train.evaluation.evaluation import evaluate as evaluate_player
     from selfplay.train.evaluation.positions import EvaluationSet, read_positions, scored
 
     others = compare or (BASELINES if baselines else ())
@@ -85,7 +85,7 @@ def evaluate(
     for name in [player, *(() if as_json and not compare else others)]:
         with progress(name) as update:
             built = PlayerSpec.parse(name).build(positions.board)
-            results.append(examine(name, built, positions, update))
+            results.append(evaluate_player(name, built, positions, update))
     if as_json:
         for result in results:
             print(json.dumps(as_record(result)))

@@ -46,7 +46,7 @@ class Result(MistakesByPhase):
         return 1e6 * self.seconds / max(1, self.all.positions)
 
 
-def examine(
+def evaluate(
     name: str,
     player: Player,
     evaluation_set: EvaluationSet,

@@ -13,7 +13,7 @@ from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.registry import PlayerSpec
 from selfplay.solver.solver import Solver, sign
-from selfplay.train.evaluation.evaluation import examine
+from selfplay.train.evaluation.evaluation import evaluate
 from selfplay.train.evaluation.positions import (
     COUNT,
     ILLEGAL,
@@ -63,7 +63,7 @@ def test_whoever_is_perfect_makes_no_mistake(questions: EvaluationSet) -> None:
             for array in (questions.own, questions.mask, questions.scores)
         ),
     )
-    result = examine("perfect", PlayerSpec.parse("perfect").build(Board()), late)
+    result = evaluate("perfect", PlayerSpec.parse("perfect").build(Board()), late)
     assert (result.all.positions, result.all.mistakes, result.regret) == (80, 0, 0)
     assert (result.missed_wins, result.blunders) == (0, 0)
     assert result.all.optimal_share == 1
@@ -73,8 +73,8 @@ def test_marks_follow_strength_and_are_the_same_each_time(questions: EvaluationS
     rates = []
     for name in ("random", "centre", "greedy", "mcts:100"):
         player = PlayerSpec.parse(name).build(Board())
-        result = examine(name, player, questions[:600])
-        again = examine(name, player, questions[:600])
+        result = evaluate(name, player, questions[:600])
+        again = evaluate(name, player, questions[:600])
         assert result.all == again.all
         phases = result.by_phase.values()
         assert sum(tally.positions for tally in phases) == 600
@@ -99,7 +99,7 @@ def test_what_is_one_move_ahead_is_counted() -> None:
 
             return Decision(move=6)
 
-    result = examine("blind", Blind(), asked)
+    result = evaluate("blind", Blind(), asked)
     assert (result.could_win, result.missed_wins) == (1, 1)
     assert (result.could_blunder, result.blunders) == (1, 1)
     assert result.all.mistakes == 2

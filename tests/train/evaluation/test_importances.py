@@ -7,7 +7,7 @@ import pytest
 
 from selfplay.storage.dataset import Dataset
 from selfplay.train.config import TrainingConfig
-from selfplay.train.evaluation.evaluation import examine
+from selfplay.train.evaluation.evaluation import evaluate
 from selfplay.train.evaluation.importances import Judged, importances, wrong_moves
 from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.train.model import Model
@@ -22,7 +22,7 @@ TINY = Dataset(str(ROOT / "examples" / "tiny"))
 def test_the_features_of_the_example_tree() -> None:
     model, positions = Model.load(str(ROOT / "examples" / "tree")), EvaluationSet.load()[:1000]
     judged = Judged.of_evaluation_set(positions)
-    result = examine("tree", TreePlayer(model.board, model), positions)
+    result = evaluate("tree", TreePlayer(model.board, model), positions)
     assert wrong_moves(model, judged) == pytest.approx(result.all.mistake_rate, abs=0.02)  # ties
     found = importances(model, judged, repeats=2)
     assert found[0].feature == "points, against the best other move"
