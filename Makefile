@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test quick test-cluster fuzz check check-lowest check-wheel format reference picture evaluation-set \
+.PHONY: help quickstart test quick test-cluster fuzz check coverage check-lowest check-wheel format reference picture evaluation-set \
 	bench leaderboard constraints clean
 
 help:  ## list the verbs
@@ -34,7 +34,10 @@ check: .venv/dev  ## lint, check types, run all tests: what has to pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n auto --dist worksteal --cov --durations=10
+	$(BIN)/pytest -q -n auto --dist worksteal --durations=10
+
+coverage: .venv/test  ## run all tests, and refuse less coverage than pyproject.toml asks for
+	$(BIN)/pytest -q -n auto --dist worksteal --cov
 
 picture: .venv/installed  ## draw the game in the README
 	$(BIN)/python -m scripts.picture docs/play.svg

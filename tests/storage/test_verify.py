@@ -106,7 +106,7 @@ def test_lines_are_found_where_the_rules_see_them() -> None:
     for board in (Board(), Board(9, 5, 5), Board(4, 12, 6)):
         for ply in (board.cells // 2, board.cells - 2):
             positions = []
-            for game in range(200):
+            for game in range(60):
                 position = RandomPlies(board, ply, ply).opening(1, game)
                 positions += [position, *(position.play(move) for move in position.legal_moves)]
             cells = np.array([position.cells() for position in positions])

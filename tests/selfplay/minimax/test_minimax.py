@@ -61,7 +61,7 @@ def value_of(decision: Decision) -> float:
     return np.inf * proven if proven else evaluated or 0.0
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     st.sampled_from(BOARDS),
     st.integers(0, 12),
