@@ -278,5 +278,5 @@ def test_a_player_by_the_clock_is_told() -> None:
 def test_what_is_no_tournament_is_refused(players: Sequence[str], games: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         tournament(players, games)
-    with pytest.raises(InputError, match="this tree plays on 7x6"):
+    with pytest.raises(InputError, match="plays on 7x6, not 8x8"):
         replace(tournament(), board=Board(8, 8)).build()
