@@ -38,7 +38,7 @@ class Manifest:
     is_repeatable: bool = True
     """Whether the same spec gives the same rows: false if a player has a time limit."""
     positions: int | None = None
-    """The run ends with the first game at which it has so many; until then `games` grows."""
+    """The run ends with the game that reaches this number; until then `games` grows."""
     schema_version: int = SCHEMA_VERSION
 
     @classmethod

@@ -21,7 +21,7 @@ from selfplay.train.config import Labels, Mirror, TestSplit
 from selfplay.train.evaluation.positions import EvaluationSet
 
 StoneWeights = tuple[tuple[int, int], ...]
-"""(stones, weight): the weight of rows with up to so many stones; the first that applies."""
+"""(stones, weight): the weight of rows with up to this many stones; the first that applies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,7 +73,7 @@ class Hint:
         self.move = min(best, key=lambda column: abs(column - middle))
 
     def results(self) -> dict[int, str]:
-        """Each legal column: a draw, or a win or loss in so many moves of the winner."""
+        """Each legal column: a draw, or the number of moves in which the winner wins."""
         return {column: self._result(column) for column in self._position.legal_moves}
 
     def _result(self, column: int) -> str:

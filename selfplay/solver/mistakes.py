@@ -62,7 +62,7 @@ class MistakesByPhase:
     )
 
     def add(self, stones: int, values: Collection[int], value: int) -> None:
-        """Count a move of this value, made with so many stones on the board where the legal moves
+        """Count a move of this value, made with this number of stones on the board; the legal moves
         have these values."""
         best = max(values)
         phase = next(phase for phase, plies in PHASES.items() if stones in plies)

@@ -116,7 +116,7 @@ AT: Any = Index(*range(len(OF_MOVE)))
 
 _FIRST_END = AT.ends_added_up - len(NAMES)
 _WEIGHED = AT.points_against_the_best_other_move
-"""So many features have points; the others follow from these points."""
+"""The number of features with points; the others follow from these points."""
 _WORTH = np.zeros((len(PHASES) + 1, _WEIGHED), np.int64)
 for _name, _points in POINTS.items():
     _WORTH[:, [name for name, _ in OF_MOVE[:_WEIGHED]].index(_name)] = _points
@@ -152,7 +152,7 @@ def meaning_of(name: str, width: int) -> str:
 
 
 def points_of(stones: int, codes: Array) -> Array:
-    """int64 [feature]: the points of each feature of a move, with so many stones on the board."""
+    """int64 [feature]: the points of each feature of a move, at this number of stones."""
     phase = sum(stones >= edge for edge in PHASES)
     return np.asarray(_WORTH[phase] * codes[:_WEIGHED].astype(np.int64))
 

@@ -231,7 +231,7 @@ BY_POSITIONS = {"teacher": "random", "opening": "0-20", "shard_games": 4, "seed"
 
 
 def positions_run(place: Location, positions: int | None, stop_after: int = 10**9) -> Progress:
-    """Generate by positions, stopped when it was asked so many times; check that shards stay."""
+    """Generate by positions, stop after this many checks, and assert that shards stay."""
     what = plan(place, {} if Manifest.read(place) else BY_POSITIONS, positions=positions)
     before = {name: file.modified for name, file in place.files("shards").items()}
     what.begin()
@@ -252,7 +252,7 @@ def test_a_run_ends_with_the_game_that_has_the_positions(tmp_path: Path, positio
     dataset = Dataset(place)
     last = dataset.to_pandas(["game"]).game.value_counts()[dataset.games - 1]
     assert dataset.positions - last < positions <= dataset.positions
-    # The same games as those of a run of so many, and of one that was stopped again and again.
+    # The same games as a run of this number of games, and as a run stopped and resumed often.
     what = plan(Location(f"{tmp_path}/games"), {**BY_POSITIONS, "games": dataset.games})
     what.begin()
     list(generate(what, LocalExecutor(), never))
