@@ -1,8 +1,9 @@
-"""An explanation of a tree's move as lines of text."""
+"""An explanation of a tree's move: lines of text for people, a record for programs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from selfplay.train.explanation import Explanation
@@ -43,3 +44,22 @@ def explanation_lines(why: Explanation, most: int | None = None) -> list[str]:
     if why.flip is not None:
         lines.append(f"if {why.flip.instead}, it would play column {why.flip.move + 1}")
     return lines
+
+
+def explanation_record(why: Explanation) -> dict[str, Any]:
+    """The explanation for `--json`, uncut; columns count from 0."""
+    from selfplay.train.explanation import wording_of
+
+    board = why.position.board
+    return {
+        "board": board.size,
+        "connect": board.connect,
+        "move": why.move,
+        "ratings": why.shares,
+        "path": why.path,
+        "leaf": dict(zip(wording_of(why.model).classes, why.counts, strict=True)),
+        "smoothing": why.model.tree.smoothing,
+        "runner_up": why.runner_up,
+        "advantages": [asdict(advantage) for advantage in why.advantages],
+        "counterfactual": None if why.flip is None else asdict(why.flip),
+    }

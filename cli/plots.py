@@ -81,7 +81,7 @@ def draw_ratings(players: Sequence[Standing], file: str) -> None:
     figure = _figure(8, 1.2 + 0.4 * len(players))
     axes = figure.subplots()
     elo = [player.elo for player in players]
-    errors = _errors(elo, [player.interval for player in players])
+    errors = _errors(elo, [player.interval or (player.elo,) * 2 for player in players])
     rows = range(len(players))
     axes.errorbar(elo, rows, xerr=errors, fmt="o", capsize=4, color=_BLUE)
     axes.axvline(0, color="#cccccc", zorder=0)

@@ -69,30 +69,35 @@ def ascii_keys(text: str, console: Console) -> str:
     return text if has_unicode(console) else text.translate(_ASCII_ARROWS)
 
 
-def decision_table(decision: Decision, target: Console, width: int = 24) -> Table:
-    """What a player knows of each column; what no column has is left out."""
+def decision_table(
+    decision: Decision, target: Console, width: int = 24, *, shows_proven: bool = True
+) -> Table:
+    """What a player knows of each column; what no column has is left out, and bars of width 0."""
     unicode = has_unicode(target)
     visits, total = decision.visits, max(1, sum(decision.visits or ()))
     shares = decision.shares or tuple(count / total for count in visits or ())
+    has_bars = bool(shares) and width > 0
     title, known, form = decision.by_column
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("column", justify="right")
     if visits:
         table.add_column("visits", justify="right")
-    if shares:
+    if has_bars:
         table.add_column("", width=width, no_wrap=True)
     table.add_column(title, justify="right")
-    table.add_column("proven")
+    if shows_proven:
+        table.add_column("proven")
     for column, number in enumerate(known):
         chosen = column == decision.move
         cells = [f"{'>' if chosen else ' '} {column + 1}"]
         if visits:
             cells.append(f"{visits[column]:,}")
-        if shares:
+        if has_bars:
             cells.append(bar(shares[column] or 0.0, width, unicode=unicode))
         cells.append("" if number is None else format(number, form))
         proven = decision.proven[column] if decision.proven else None
-        cells.append("" if proven is None else RESULT_NAMES[proven])
+        if shows_proven:
+            cells.append("" if proven is None else RESULT_NAMES[proven])
         table.add_row(*cells, style=Style(bold=True) if chosen else None)
     return table
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from selfplay.workers.tournament.ratings import Interval
     from selfplay.workers.tournament.standings import Pair, Standing, Standings, Tally
     from selfplay.workers.tournament.tournament import Tournament
 
@@ -23,7 +24,7 @@ def players_table(standings: Standings) -> Table:
         row = [
             player.player,
             _elo(player.elo),
-            " to ".join(map(_elo, player.interval)),
+            _range(player.interval),
             *_results(player.tally),
             "" if player.ms_per_move is None else f"{player.ms_per_move:,.3f}",
         ]
@@ -63,14 +64,26 @@ def _elo(points: float) -> str:
     return f"{round(points):+,d}"
 
 
+def _range(interval: Interval | None) -> str:
+    return "unknown" if interval is None else " to ".join(map(_elo, interval))
+
+
 def remarks(tournament: Tournament, standings: Standings) -> Iterator[str]:
     """Notes below the tables: what the numbers do not show by themselves."""
+    from selfplay.workers.tournament.ratings import FEWEST_OPENINGS
+
     ratings = standings.ratings
-    low, high = map(_elo, ratings.advantage_interval)
-    yield (
-        f"moving first is worth {_elo(ratings.advantage)} Elo ({low} to {high}); "
-        f"equal players draw {ratings.draw_rate:.1%} of their games"
-    )
+    if ratings.advantage_interval is None:
+        yield (
+            f"confidence intervals of Elo are unknown: they need {FEWEST_OPENINGS} openings that "
+            f"lead to different games; these count as {standings.openings:.2g}"
+        )
+    else:
+        yield (
+            f"moving first is worth {_elo(ratings.advantage)} Elo "
+            f"({_range(ratings.advantage_interval)}); "
+            f"equal players draw {ratings.draw_rate:.1%} of their games"
+        )
     if any(pair.distinct < pair.games for pair in standings.pairs):
         yield "identical games count only once in the confidence intervals"
     for player in standings.players:

@@ -65,7 +65,7 @@ def printable(text: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of an error message: the closest known word, and all known words."""
-    names = sorted(known)
+    names = sorted(set(known))
     close = get_close_matches(word.lower(), names, n=1, cutoff=0.5)
     guess = f"did you mean {close[0]!r}? " if close else ""
     return f"{guess}there is: {', '.join(names)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board
 from selfplay.game.position import Position
@@ -68,6 +69,16 @@ class TreePlayer:
         shares = tuple(None if score < 0 else score for score in scores)
         why = Explanation(self.model, position, move, shares, nodes[move])
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
+
+    def moves(self, own: Array, mask: Array) -> Array:
+        """int [position]: the moves that `decide` would make."""
+        scores = self.model.scores(own, mask)
+        moves: Array = scores.argmax(axis=1)
+        is_tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        for k in np.flatnonzero(is_tied).tolist():
+            position = Position(self.model.board, int(own[k]), int(mask[k]), None)
+            moves[k] = self.decide(position).move
+        return moves
 
 
 def _break_tie(position: Position, ties: list[int]) -> int:

@@ -104,6 +104,12 @@ class Game:
                 return number, decision
         return None
 
+    def decision_before(self, at: int) -> tuple[int, Decision] | None:
+        """The decision that led to a position, and the number of its move; None if a person made
+        it, or if this is the start."""
+        decision = self.decisions[at - 1] if at else None
+        return None if decision is None else (at - 1, decision)
+
     def swapped(self, seed: int) -> Game:
         """A new game from the same start with the sides exchanged."""
         return Game(self.start, self.seats[::-1], seed)

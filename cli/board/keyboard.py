@@ -9,7 +9,6 @@ import termios
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 LEFT, RIGHT, UP, DOWN, ENTER = "left", "right", "up", "down", "enter"
 _SEQUENCES = {b"A": UP, b"B": DOWN, b"C": RIGHT, b"D": LEFT}
@@ -17,14 +16,24 @@ _SEQUENCES = {b"A": UP, b"B": DOWN, b"C": RIGHT, b"D": LEFT}
 _SEQUENCE_SECONDS = 0.05
 
 
-class ReadKey(Protocol):
-    def __call__(self, seconds: float | None = None) -> str | None:
+class Keys:
+    """The keys typed at a terminal."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def read(self, seconds: float | None = None) -> str | None:
         """The next key; None if there is none within this time."""
+        return _read(self._fd) if _is_ready(self._fd, seconds) else None
+
+    def drop(self) -> None:
+        """Forget what was typed and not read."""
+        termios.tcflush(self._fd, termios.TCIFLUSH)
 
 
 @contextmanager
-def keys() -> Iterator[ReadKey]:
-    """Read keys without Enter; yields the function that waits for the next one."""
+def keys() -> Iterator[Keys]:
+    """Read keys without Enter."""
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     tty.setcbreak(fd, termios.TCSADRAIN)  # keeps what was typed ahead
@@ -32,7 +41,7 @@ def keys() -> Iterator[ReadKey]:
     mode[3] |= termios.NOFLSH  # or Ctrl-C would drop half of what is being drawn
     termios.tcsetattr(fd, termios.TCSADRAIN, mode)
     try:
-        yield lambda seconds=None: _read(fd) if _is_ready(fd, seconds) else None
+        yield Keys(fd)
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
 

@@ -96,3 +96,7 @@ def _answer(prompt: str) -> str:
         return input(prompt).strip().lower()
     except UnicodeDecodeError:
         return "undecodable input"
+    except KeyboardInterrupt:
+        if prompt:
+            print(flush=True)  # or the next message would stand beside the prompt
+        raise

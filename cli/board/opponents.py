@@ -96,14 +96,16 @@ def _load(path: str) -> Model | None:
 
 
 def _mistakes(model: Model) -> float | None:
-    """A tree's share of mistakes in the contested positions of the evaluation set, if that is for
-    its board."""
+    """A tree's share of mistakes in the contested positions of the evaluation set, as `selfplay
+    evaluate` counts them, if that is for its board."""
     from selfplay.train.evaluation.positions import EvaluationSet
+    from selfplay.train.player import TreePlayer
 
     positions = EvaluationSet.load()
     if positions.board != model.board:
         return None
     contested = positions.contested
-    scores = model.scores(positions.own[contested], positions.mask[contested])
+    player = TreePlayer(model.board, model)
+    moves = player.moves(positions.own[contested], positions.mask[contested])
     values, best = positions.values[contested], positions.best[contested]
-    return float((values[range(len(values)), scores.argmax(axis=1)] < best).mean())
+    return float((values[range(len(values)), moves] < best).mean())

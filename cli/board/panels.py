@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.style import Style
 from rich.table import Table
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from selfplay.solver.review import Review
     from selfplay.train.explanation import Explanation
 
-_BAR = 14
-_BESIDES_BAR = 33
-"""The width of a table of columns without its bar."""
+_BAR, _SHORTEST_BAR, _BETWEEN = 14, 4, 2
+"""The widths of bars, and of the gap before them."""
+_ANY = 1000
+"""A width that no table exceeds."""
 _FEWEST_VISITS = 10
 """The value of fewer says nothing."""
 _LONGEST_PATH, _MOST_REASONS = 6, 3
@@ -48,8 +50,22 @@ class DecisionPanel:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         decision = self._decision
         if decision.value or decision.evaluations or decision.shares:
-            bar = min(_BAR, max(4, options.max_width - _BESIDES_BAR))
-            yield decision_table(decision, console, bar)
+            yield self._table(console, options)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._table(console, options.update(width=1)))
+
+    def _table(self, console: Console, options: ConsoleOptions) -> Table:
+        """The table with bars, if there is room; if not, without an empty column, without bars."""
+        decision = self._decision
+        has_proven = any(result is not None for result in decision.proven or ())
+        for shows_proven in (True, has_proven):
+            plain = decision_table(decision, console, 0, shows_proven=shows_proven)
+            taken = Measurement.get(console, console.options.update(width=_ANY), plain).maximum
+            bar = min(_BAR, options.max_width - taken - _BETWEEN)
+            if bar >= _SHORTEST_BAR:
+                return decision_table(decision, console, bar, shows_proven=shows_proven)
+        return plain
 
 
 def hint_panel(name: str, decision: Decision, reason: str) -> Group:
@@ -58,8 +74,8 @@ def hint_panel(name: str, decision: Decision, reason: str) -> Group:
     return Group(*map(Text, [*lines, f"({reason})"] if reason else lines), DecisionPanel(decision))
 
 
-def perfect_panel(hint: Hint) -> Group:
-    """What perfect play knows of each column."""
+def perfect_panel(name: str, hint: Hint) -> Group:
+    """What perfect play, under this name, knows of each column."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("column", justify="right")
     table.add_column("result, in moves")
@@ -67,7 +83,7 @@ def perfect_panel(hint: Hint) -> Group:
         chosen = column == hint.move
         style = Style(bold=True) if chosen else None
         table.add_row(f"{'>' if chosen else ' '} {column + 1}", result, style=style)
-    return Group(Text(f"perfect play would play column {hint.move + 1}"), table)
+    return Group(Text(f"{name} would play column {hint.move + 1}"), table)
 
 
 class HelpPanel:
@@ -77,7 +93,13 @@ class HelpPanel:
         self._keys = keys
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield plain_table(("", ""), [(ascii_keys(key, console), what) for key, what in self._keys])
+        yield self._table(console)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._table(console))
+
+    def _table(self, console: Console) -> Table:
+        return plain_table(("", ""), [(ascii_keys(key, console), what) for key, what in self._keys])
 
 
 def why_panel(title: str, decision: Decision) -> Group:

@@ -36,14 +36,22 @@ CHOOSING = (
     Key("q", "quit", "quit"),
     Key("?", "help", "this help"),
 )
-STOPPED = (Key("c", "continue", "let the player continue"), *CHOOSING)
+
+
+def _unlabelled(keys: tuple[Key, ...], key: str) -> tuple[Key, ...]:
+    """Keys with one that only the help lists: below the board there are 80 characters."""
+    return tuple(entry._replace(label="") if entry.key == key else entry for entry in keys)
+
+
+STOPPED = (Key("c", "continue", "let the player continue"), *_unlabelled(CHOOSING, "s"))
 _WATCHED = tuple(entry for entry in CHOOSING if entry.key in "wemsq?")
 WATCHING = (Key("p", "pause", "pause the game; so does any key"), *_WATCHED)
 PAUSED = (Key("p", "continue", "continue the game"), *_WATCHED)
 AFTER_GAME = (
     Key(ARROWS, "step", "step through the moves"),
     Key("r", "again", "play again with sides swapped"),
-    *(entry for entry in CHOOSING if entry.key in "uhwemsq?"),
+    Key("w", "why", "why a player chose the stone on screen"),
+    *(entry for entry in _unlabelled(CHOOSING, "u") if entry.key in "uhemsq?"),
 )
 REPLAY = (
     Key(ARROWS, "step", "step through the moves"),
@@ -82,6 +90,12 @@ class Scene:
         """Whether a column can be chosen."""
         at_present = self.look_at is None and not self.position.is_over
         return at_present and self.keys in (CHOOSING, STOPPED)
+
+    @property
+    def is_others_turn(self) -> bool:
+        """Whether a person waits for the move of a player."""
+        game = self.game
+        return game.has_person and not (game.position.is_over or game.mover.is_person)
 
     @property
     def keys_on_board(self) -> list[Key]:

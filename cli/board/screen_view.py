@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
+from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
+from rich.measure import Measurement
 from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.table import Table
@@ -27,6 +29,7 @@ from selfplay.signals import Handler, handling
 _FRAMES_PER_SECOND = 10
 _AROUND = 5
 """Lines that are not the board: the title, column numbers, game values, message, keys."""
+_GAP = 3
 _PANEL = 36
 """Columns that a panel needs, with the gap beside the board."""
 _MOMENT = 0.7
@@ -47,6 +50,10 @@ class ScreenView:
         self.cursor: int | None = None
         """The column chosen with the arrows."""
         self._typed_ahead: str | None = None
+        self._paged: RenderableType | None = None
+        """The panel that was read page by page, as it does not fit beside the board."""
+        self._page: int | None = None
+        """The first line of the page of a panel on screen."""
         self.pen = Pen.of(console, discs=True)
         self._stack = ExitStack()
         self._live = Live(
@@ -62,7 +69,7 @@ class ScreenView:
         # Restore the terminal when killed; Ctrl-Z is ignored.
         resized = {signal.SIGWINCH: lambda *_: self._live.refresh()}
         self._stack.enter_context(handling(_HANDLERS | resized))
-        self._read = self._stack.enter_context(keys())
+        self._keys = self._stack.enter_context(keys())
         self._stack.enter_context(self._live)
         return self
 
@@ -75,16 +82,15 @@ class ScreenView:
         small = SIZES[-1]
         return width >= small.width * board.columns and height >= board.rows + 1 + _AROUND
 
-    def _cell_size(self, board: Board) -> CellSize:
-        width, height = self._console.size
-        return self.pen.largest(board, width - _PANEL, height - _AROUND)
-
     def show(self, scene: Scene) -> None:
         self._scene = scene
         self._live.refresh()
 
     def command(self, scene: Scene) -> str:
         """A key, or the column chosen with arrows or digits."""
+        self._scene = scene
+        if scene.panel not in (None, self._paged) and not self._has_room_beside(scene):
+            self._show_pages(scene.panel)
         columns = scene.game.start.board.columns
         choosing = scene.may_choose
         if choosing:
@@ -110,7 +116,7 @@ class ScreenView:
             return ""
         self.cursor = digit - 1
         self.show(scene)
-        key = self._read(_MOMENT)
+        key = self._keys.read(_MOMENT)
         if key is not None and key.isascii() and key.isdigit():
             return key
         self._typed_ahead = None if key == ENTER else key
@@ -119,13 +125,13 @@ class ScreenView:
     def _key(self) -> str:
         key, self._typed_ahead = self._typed_ahead, None
         if key is None:
-            key = self._read()
+            key = self._keys.read()
         assert key is not None
         return key
 
     def wait(self, scene: Scene, seconds: float) -> str | None:
         self.show(scene)
-        key = self._read(seconds)
+        key = self._keys.read(seconds)
         return None if key is None else key.lower()
 
     def choose(self, title: str, rows: Sequence[Row], at: int) -> int | None:
@@ -154,16 +160,23 @@ class ScreenView:
                 self._live.refresh()
 
         painter = Thread(target=redraw, daemon=True)
+        drops_typed = scene.is_others_turn
         try:
             self._status = status
             self.show(scene)
             painter.start()
             yield
+        except KeyboardInterrupt:
+            drops_typed = True
+            raise
         finally:
             over.set()
             if painter.ident is not None:
                 painter.join()
             self._status = None
+            if drops_typed:  # it was not meant for the position that follows
+                self._typed_ahead = None
+                self._keys.drop()
 
     def note(self, text: str) -> None:
         """Show this beside the spinner until the work in progress ends."""
@@ -189,28 +202,83 @@ class ScreenView:
 
     def render(self, scene: Scene) -> RenderableType:
         """The whole screen."""
-        position = scene.position
-        size = self._cell_size(position.board)
+        if self._page is not None and scene.panel is not None:
+            return self._draw_page(scene.panel, self._page)
+        layout = self._layout(scene)
         cursor = self.cursor if scene.may_choose and not self._status else None
-        above = draw_above(cursor, position.to_move, self.pen, size)
-        board = draw_board(position, self.pen, size, scene.last, scene.values)
-        columns = Table.grid(padding=(0, 3))
+        board = draw_board(scene.position, self.pen, layout.size, scene.last, scene.values)
+        if layout.has_above:
+            above = draw_above(cursor, scene.position.to_move, self.pen, layout.size)
+            board = above + board
+        columns = Table.grid(padding=(0, _GAP))
         columns.add_column(no_wrap=True)
         columns.add_column()
-        panel = scene.panel if scene.panel is not None else Text()
-        columns.add_row(above + board, _Cut(panel, self._console.size.height - 4))
+        fits = scene.panel is not None and self._has_room_beside(scene)
+        columns.add_row(board, scene.panel if fits else Text())
         parts: list[RenderableType] = [self._title(scene), columns]
-        used = (position.board.rows + 1) * size.height + 4 + (scene.values is not None)
-        parts += [Text()] * (self._console.size.height > used + 1)
+        parts += [Text()] * layout.has_blank
+        parts.append(_Cut(self._message(scene), layout.message_lines))
+        parts.append(self._footer(scene))
+        return Group(*parts)
+
+    def _layout(self, scene: Scene) -> _Layout:
+        """How the lines of the window are shared: the keys are always whole."""
+        board, (width, height) = scene.position.board, self._console.size
+        taken = _AROUND - 1 + len(self._footer(scene).plain.splitlines())
+        size = self.pen.largest(board, width - _PANEL, height - taken)
+        room = height - (taken - 1) + (scene.values is None)  # for the board and the message
+        lines = board.rows * size.height
+        has_above = lines + size.height < room
+        lines += size.height * has_above
+        message = len(self._lines(self._message(scene), width))
+        message = max(1, min(message, room - lines))
+        return _Layout(size, has_above, lines + message < room, message)
+
+    def _has_room_beside(self, scene: Scene) -> bool:
+        """Whether the panel is whole beside the board."""
+        assert scene.panel is not None
+        layout, (width, height) = self._layout(scene), self._console.size
+        room = width - layout.size.width * scene.position.board.columns - _GAP
+        if room < 1:
+            return False
+        options = self._console.options.update(width=1000)
+        if Measurement.get(self._console, options, scene.panel).minimum > room:
+            return False
+        footer = len(self._footer(scene).plain.splitlines())
+        most = height - 1 - layout.has_blank - layout.message_lines - footer
+        return len(self._lines(scene.panel, room)) <= most
+
+    def _lines(self, shown: RenderableType, width: int) -> list[list[Segment]]:
+        options = self._console.options.update(width=width, height=None)
+        return self._console.render_lines(shown, options, pad=False)
+
+    def _show_pages(self, panel: RenderableType) -> None:
+        """Show a panel over the board; a key turns the page, and goes back from the last one."""
+        self._paged, self._page = panel, 0
+        try:
+            while self._page < len(self._lines(panel, self._console.size.width)):
+                self._live.refresh()
+                self._key()
+                self._page += self._page_lines
+        finally:
+            self._page = None
+
+    @property
+    def _page_lines(self) -> int:
+        return max(1, self._console.size.height - 2)
+
+    def _draw_page(self, panel: RenderableType, first: int) -> RenderableType:
+        left = len(self._lines(panel, self._console.size.width)) - first - self._page_lines
+        keys = f"any key: {left} more lines" if left > 0 else "any key: back to the board"
+        return Group(_Cut(panel, self._page_lines, first), Text(f"\n{keys}", "dim"))
+
+    def _message(self, scene: Scene) -> RenderableType:
         if self._status is not None:
             self._spinner.update(text=Text(self._status()))
-            parts.append(self._spinner)
-        elif scene.error:
-            parts.append(Text(scene.error, style="bold magenta"))
-        else:
-            parts.append(Text(scene.message))
-        parts.append(self._keys(scene))
-        return Group(*parts)
+            return self._spinner
+        if scene.error:
+            return Text(scene.error, style="bold magenta")
+        return Text(scene.message)
 
     def _title(self, scene: Scene) -> Text:
         text = Text(no_wrap=True, overflow="crop")
@@ -224,11 +292,29 @@ class ScreenView:
             text.append(f"   ({scene.heading})", style="dim")
         return text
 
-    def _keys(self, scene: Scene) -> Text:
-        text = "  ".join(f"{key} {word}" for key, word, _ in scene.keys_on_board if word)
+    def _footer(self, scene: Scene) -> Text:
+        """The keys, in as many lines as they need."""
+        keys = [f"{key} {word}" for key, word, _ in scene.keys_on_board if word]
         if self._status is not None:
-            text = "Ctrl-C stops this"
-        return Text(ascii_keys(text, self._console), style="dim")
+            keys = ["Ctrl-C stops this"]
+        lines = [keys[0]]
+        for key in keys[1:]:
+            if len(lines[-1]) + 2 + len(key) <= self._console.size.width:
+                lines[-1] += f"  {key}"
+            else:
+                lines.append(key)
+        return Text(ascii_keys("\n".join(lines), self._console), style="dim")
+
+
+class _Layout(NamedTuple):
+    """How a window is divided."""
+
+    size: CellSize
+    has_above: bool
+    """Whether there is room above the board for the disc to be dropped."""
+    has_blank: bool
+    """Whether a line is left between the board and the message."""
+    message_lines: int
 
 
 def _end(number: int, _frame: object) -> None:
@@ -243,13 +329,13 @@ _HANDLERS: dict[int, Handler] = {
 
 
 class _Cut:
-    """The first lines of a renderable."""
+    """Some lines of a renderable."""
 
-    def __init__(self, inner: RenderableType, lines: int) -> None:
-        self._inner, self._lines = inner, lines
+    def __init__(self, inner: RenderableType, lines: int, first: int = 0) -> None:
+        self._inner, self._shown = inner, slice(first, first + lines)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         lines = console.render_lines(self._inner, options.update(height=None), pad=False)
-        for line in lines[: self._lines]:
+        for line in lines[self._shown]:
             yield from line
             yield Segment.line()

@@ -234,10 +234,19 @@ class GameSession:
         match command:
             case "" | "enter" | "left" | "right" | "up" | "down":
                 pass
-            case "h" if scene.allows("h") and not scene.position.is_over:
+            case "m" if scene.allows("m"):
+                pass  # the menu was left without a choice
+            case "h" if scene.allows("h") and scene.position.is_over:
+                scene.error = "the game is over: step back to a position for a hint"
+            case "h" if scene.allows("h"):
                 self._hint(scene)
             case "w" if scene.allows("w"):
                 self._explain(scene)
+            case "w" if scene.keys is REPLAY:
+                scene.error = (
+                    "a saved game has moves, not reasons: ask `selfplay explain POSITION` for a "
+                    "tree's, `selfplay analyse POSITION` for a search's"
+                )
             case "e" if scene.allows("e"):
                 self.wants_values = not self.wants_values
                 scene.values = None
@@ -253,19 +262,19 @@ class GameSession:
             case _ if command.isdigit() and not scene.may_choose:
                 scene.error = "the players move: p pauses and continues, q quits"
             case _ if command.isprintable():
-                scene.error = (
-                    f"unknown command {command[:20]!r}: a column is a number from 1 to "
-                    f"{scene.game.start.board.columns}; q quits, ? lists the keys"
-                )
+                columns = scene.game.start.board.columns
+                what = f"a column is a number from 1 to {columns}; " if scene.may_choose else ""
+                scene.error = f"unknown command {command[:20]!r}: {what}q quits, ? lists the keys"
 
     def _hint(self, scene: Scene) -> None:
         position, by, reason = scene.position, self.hints or HINTS, ""
+        mover = "" if scene.may_choose else f"{self.view.pen.sign(position.to_move)} to move: "
         with self._stoppable(scene):
             if self.hints is None:
                 with self.view.busy(scene, lambda: "perfect play is thinking"):
                     hint = self.perfect_play.hint(position)
                 if hint is not None:
-                    scene.panel = perfect_panel(hint)
+                    scene.panel = perfect_panel(f"{mover}perfect play", hint)
                     return
                 reason = "perfect play takes longer here"
             with self.view.busy(scene, lambda: f"{by} is getting ready"):
@@ -273,15 +282,23 @@ class GameSession:
                 player.new_game(0)
             with self.view.busy(scene, _search_status(by, player)):
                 decision = player.decide(position)
-            scene.panel = hint_panel(by, decision, reason)
+            scene.panel = hint_panel(f"{mover}{by}", decision, reason)
 
     def _explain(self, scene: Scene) -> None:
-        """Show why a player made its last move: what it knew of every column."""
-        game, latest = scene.game, scene.game.last_decision()
-        if latest is None:
-            scene.error = "no player has moved yet: there is nothing to explain"
+        """Show why a player made its last move, or when stepping through a game the one on screen:
+        what it knew of every column."""
+        game, at = scene.game, scene.look_at
+        found = game.last_decision() if at is None else game.decision_before(at)
+        if found is None:
+            if all(seat.is_person for seat in game.seats):
+                scene.error = "only players give reasons, and people play both sides"
+            elif at:
+                stone = scene.position.ply
+                scene.error = f"a person chose stone {stone}: only players give reasons"
+            else:
+                scene.error = "no player has moved yet: there is nothing to explain"
             return
-        number, decision = latest
+        number, decision = found
         before = game.positions[number]
         name = self._named(game, before.to_move)
         title = f"{name} in column {decision.move + 1}, stone {before.ply + 1}"
@@ -308,7 +325,10 @@ class GameSession:
         game = scene.game
         result = result_of(game, self.view.pen)
         scene.message = f"{result}, after {game.position.ply} stones"
-        if not (game.moves and game.start.board.fits_word):
+        if not game.start.board.fits_word:
+            scene.message += "; no review: the board is too large for perfect play"
+            return
+        if not game.moves:
             return
         reviewed = 0
 

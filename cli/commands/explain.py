@@ -52,6 +52,8 @@ def explain(
     Gain importance is a feature's share of the decrease of impurity in training. Permutation
     importance is how many more wrong moves the tree makes when the feature is shuffled.
 
+    In JSON, columns count from 0.
+
     Example: selfplay explain 44352
     """
     from selfplay.train.explanation import wording_of
@@ -64,15 +66,19 @@ def explain(
         raise InputError(
             "--importances are of the whole model: with no position, --export, --depth or --out"
         )
-    if (run is not None or as_json) and not importances:
-        raise InputError("--run and --json are for --importances; a tree as JSON: --export json")
+    if run is not None and not importances:
+        raise InputError("--run is for --importances")
     if position is None and model is not None and not importances and _is_position(model):
         model, position = None, model
+    if as_json and not importances and (position is None or export is not None):
+        raise InputError(
+            "--json is for a position or --importances; the tree as JSON: --export json"
+        )
     loaded = Model.load(model or BASE)
     if importances:
         show_importances(loaded, run, as_json=as_json)
     elif position is not None and export is None:
-        show_reasons(loaded, position)
+        show_reasons(loaded, position, as_json=as_json)
     elif export == "onnx":
         from selfplay.train.tree.onnx_export import as_onnx
 
@@ -95,17 +101,22 @@ def _is_position(text: str) -> bool:
     return text.replace(",", "").isdigit() and not Path(text).exists()
 
 
-def show_reasons(model: Model, text: str) -> None:
-    from selfplay.cli.explanation_text import explanation_lines
+def show_reasons(model: Model, text: str, *, as_json: bool) -> None:
+    """Print the reasons for the tree's move as text or JSON."""
+    from selfplay.cli.explanation_text import explanation_lines, explanation_record
     from selfplay.cli.positions import parse_unfinished
     from selfplay.cli.rendering import board_text, console
     from selfplay.train.player import TreePlayer
 
     position = parse_unfinished(text, model.board)
+    why = TreePlayer(model.board, model).decide(position).why
+    if as_json:
+        print(json.dumps({"position": text.strip(), **explanation_record(why)}))
+        return
     out = console()
     out.print(board_text(position))
     out.print()
-    for line in explanation_lines(TreePlayer(model.board, model).decide(position).why):
+    for line in explanation_lines(why):
         out.print(line)
 
 

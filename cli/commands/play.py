@@ -84,6 +84,10 @@ def play(
         raise InputError("--replay shows saved games: without --x, --o, --from, --opening")
     if start is not None and opening is not None:
         raise InputError("a game starts with --opening or --from, not both")
+    if "save" in _given(context):
+        from selfplay.cli.outputs import require_file_place
+
+        require_file_place(save)
     if record is not None:
         from selfplay.storage.location import Location
         from selfplay.storage.recorded import require_new_location

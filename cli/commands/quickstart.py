@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
+from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.commands.arena import arena
 from selfplay.cli.commands.evaluate import evaluate
 from selfplay.cli.commands.generate import generate
 from selfplay.cli.commands.train import train
+from selfplay.game.board import Board
+from selfplay.game.position import Position
 
 RUN, MODEL = "runs/quickstart", "models/quickstart"
 GAMES = 600
@@ -51,6 +54,9 @@ def quickstart() -> None:
         f"arena {tree} tree mcts:1000 --games 20 --opening 0-8",
         lambda: arena([tree, "tree", "mcts:1000"], games=20, opening="0-8"),
     )
+    print("5. Compiling perfect play, for the hints and reviews of `selfplay play`", flush=True)
+    PerfectPlay().hint(Position(Board()).play(Board().columns // 2))
+    print(flush=True)
     print(f"Done in {perf_counter() - start:.0f} seconds. Your turn:\n")
     print(f"   $ selfplay play --o {tree}        against your tree")
     print("   $ selfplay play --o tree                     against the bundled tree")

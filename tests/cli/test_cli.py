@@ -272,7 +272,7 @@ BAD_INPUT = [
     (["generate", "x", "--explorer", "tree", "--board", "6x5"], "base plays on 7x6, not 6x5"),
     (["evaluate", "greedy", "--compare", "tree", "--board", "6x5"], "base plays on 7x6, not 6x5"),
     (["evaluate", "greedy", "--board", "6x5"], "no evaluation set for 6x5 connect 4, only for"),
-    (["explain", "examples/tree", "--json"], "are for --importances"),
+    (["explain", "examples/tree", "--json"], "for a position or --importances"),
     (["explain", "44", "--importances", "--depth", "2"], "of the whole model"),
     (["play", "--x", "nobody"], "there is no player 'nobody'"),
     (["play", "--opening", "0-99"], "leaves no game"),
@@ -319,3 +319,16 @@ def test_a_closed_pipe_is_no_error() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_an_explanation_as_json() -> None:
+    done = run("explain", "examples/tree", "44352", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (record,) = json_lines(done.stdout)
+    assert (record["position"], record["board"]) == ("44352", "7x6")
+    ratings = record["ratings"]
+    assert max(ratings) == ratings[record["move"]]  # type: ignore[call-overload,index]
+    assert record["path"]
+    assert record["advantages"][0].keys() == {"name", "here", "there", "points"}  # type: ignore[index]
+    text = run("explain", "examples/tree", "44352").stdout
+    assert all(condition in text for condition in record["path"])  # type: ignore[attr-defined]

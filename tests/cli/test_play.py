@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import signal
 import subprocess
@@ -13,18 +14,36 @@ import pexpect
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from scripts.picture import picture
 from selfplay.cli.board.choice import Choice
 from selfplay.cli.board.game import Game, Seat
+from selfplay.cli.board.opponents import opponents
+from selfplay.cli.board.panels import DecisionPanel
 from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.board.saved_games import game_line, load_games, save_game
+from selfplay.cli.board.scene import (
+    AFTER_GAME,
+    CHOOSING,
+    PAUSED,
+    REPLAY,
+    STOPPED,
+    WATCHING,
+    Key,
+    Scene,
+)
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
+from selfplay.players import Decision
 from selfplay.solver.solver import Solver
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.verify import verify
+from selfplay.train.evaluation.evaluation import evaluate
+from selfplay.train.evaluation.positions import EvaluationSet
+from selfplay.train.model import BASE, Model
+from selfplay.train.player import TreePlayer
 from tests.cli.command import ROOT, SELFPLAY, run, terminal
 
 TREE = f"tree:{ROOT / 'examples' / 'tree'}"
@@ -221,8 +240,10 @@ def test_a_finished_game_is_stepped_through_and_played_again() -> None:
     terminal = Terminal("play", "--x", "greedy", "--o", "human", "--from", WINNING)
     terminal.sees("wins, after 7 stones")
     terminal.sees("mistakes, by perfect play|no mistake")
-    terminal.press(LEFT + "e")
+    terminal.press(LEFT + "h")
     terminal.sees("the start of the game")
+    terminal.sees("● to move: perfect play would play")
+    terminal.press("e")
     terminal.sees(" W ")
     terminal.press("5")
     terminal.sees("the game is over")
@@ -236,10 +257,10 @@ def test_a_finished_game_is_stepped_through_and_played_again() -> None:
 def test_ctrl_c_pauses_a_search() -> None:
     terminal = Terminal("play", "--x", "mcts:seconds=100", "--o", "human")
     terminal.sees(r"is thinking: [1-9][0-9,]* rollouts")
-    terminal.press(CTRL_C)
+    terminal.press("x" + CTRL_C)
     terminal.sees("stopped: c continues")
     terminal.press("c")
-    terminal.sees("is thinking")
+    assert "unknown" not in terminal.sees("is thinking")
     terminal.press(CTRL_C)
     terminal.sees("stopped")
     terminal.press("3")  # in its place
@@ -270,7 +291,8 @@ def test_a_dumb_terminal_is_used_line_by_line() -> None:
         terminal.sees("O: random plays column")
     terminal.sees("X, your column")
     terminal.press(CTRL_C)
-    terminal.sees("interrupted; resume the game with: .*--from 4.4.4")
+    assert terminal.sees("selfplay: interrupted").endswith("\n")
+    terminal.sees("; resume the game with: .*--from 4.4.4")
     assert terminal.ends() == 130
 
 
@@ -281,7 +303,9 @@ def test_without_options_a_game_starts_and_a_key_opens_the_menu(tmp_path: Path) 
     terminal = Terminal("play", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     terminal.sees("you.*against.*tree")
     terminal.sees("m chooses other players")
-    terminal.press("4m")
+    terminal.press("4")
+    terminal.sees("tree plays column")
+    terminal.press("m")
     terminal.sees("first .*you")
     terminal.press("3")
     offered = terminal.sees("master")
@@ -459,6 +483,7 @@ def test_a_small_window_gets_lines() -> None:
     [
         (["--record", "/dev/null/x"], "nothing can be written"),
         (["--hints", "human"], "not human"),
+        (["--save", "nowhere/games.txt"], "there is no folder 'nowhere' for 'games.txt'"),
         (["--replay", "g", "--x", "random"], "without --x"),
         (["--replay", "g"], "a board is written as in 7x6 connect 4, not '7x6 connect ²'"),
     ],
@@ -477,3 +502,77 @@ def test_the_picture_in_the_readme_is_up_to_date() -> None:
     texts = [re.findall(r">([^<]+)</text>", svg) for svg in (shown, drawn)]
     assert texts[0] == texts[1]
     assert any("rated" in text for text in texts[0])
+
+
+def test_what_is_typed_while_the_other_thinks_is_dropped() -> None:
+    terminal = Terminal("play", "--o", "mcts:seconds=1")
+    terminal.sees("▗▇▇▇▖")
+    terminal.press("4444")
+    terminal.sees("mcts:seconds=1 plays column")
+    terminal.press("q")
+    terminal.sees(r"The game so far: 4[1-7]\s")
+    assert terminal.ends() == 0
+
+
+def test_a_panel_without_room_beside_the_board_covers_it() -> None:
+    terminal = Terminal("play", "--o", "human", COLUMNS="60", LINES="15")
+    terminal.sees("s save")
+    terminal.sees(r"q quit  \? help")
+    terminal.press("?")
+    terminal.sees("play that column")
+    terminal.sees("this help")
+    terminal.sees("any key: back to the board")
+    terminal.press("5")  # no move
+    terminal.sees(r"q quit  \? help")
+    terminal.press("q")
+    assert "The game" not in terminal.sees(pexpect.EOF)
+
+
+@pytest.mark.parametrize("width", [24, 30, 40])
+def test_a_narrow_panel_has_whole_numbers(width: int) -> None:
+    decision = Decision(move=2, visits=(12345,) * 9, value=(-0.123,) * 9, proven=(None,) * 9)
+    console = Console(file=io.StringIO(), width=width, _environ={})
+    console.print(DecisionPanel(decision))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 10
+    assert all("12,345" in line and "-0.123" in line for line in lines[1:])
+
+
+@pytest.mark.parametrize("keys", [CHOOSING, STOPPED, WATCHING, PAUSED, AFTER_GAME, REPLAY])
+def test_the_keys_below_the_board_fit_80_characters(keys: tuple[Key, ...]) -> None:
+    scene = Scene(Game(Position(Board(12, 4)), (Seat.of("human"), Seat.of("human"))), keys=keys)
+    words = [f"{key} {word}" for key, word, _ in scene.keys_on_board if word]
+    assert len("  ".join(words)) <= 80
+    assert words[-1] == "? help"
+
+
+def test_leaving_the_menu_is_no_error() -> None:
+    done = run("play", "--o", "human", stdin="m\nq\nq\n")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_stone_on_screen_is_explained() -> None:
+    game = Game(Position(), (Seat.of("greedy"), Seat.of("human")))
+    game.play(3, Decision(move=3))
+    game.play(2)
+    game.play(1, Decision(move=1))
+    found = [game.decision_before(at) for at in range(4)]
+    assert found == [None, (0, Decision(move=3)), None, (2, Decision(move=1))]
+    alone = run("play", "--o", "human", stdin="4\nw\nq\n")
+    assert "people play both sides" in alone.stderr
+    finished = run("play", "--x", "greedy", "--o", "human", "--from", WINNING, stdin="w\nh\n")
+    assert "X: greedy in column 1, stone 7" in finished.stdout
+    assert "the game is over" in finished.stderr
+
+
+def test_a_board_too_large_for_perfect_play_has_no_review() -> None:
+    moves = "\n".join("1213141") + "\n"
+    done = run("play", "--o", "human", "--board", "10x10", stdin=moves)
+    assert "after 7 stones; no review: the board is too large" in done.stdout
+
+
+def test_the_menu_counts_mistakes_as_evaluate_does() -> None:
+    (mistakes,) = (one.detail.partition("%")[0] for one in opponents(Board()) if one.spec == "tree")
+    tree = TreePlayer(Board(), Model.load(BASE))
+    found = evaluate("tree", tree, EvaluationSet.load())
+    assert mistakes == f"{100 * found.all.mistake_rate:.1f}"

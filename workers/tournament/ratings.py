@@ -4,6 +4,9 @@ Ratings are fitted to Davidson's model. Between a first player of strength a and
 d = a - b + advantage, the odds of win : draw : loss for the first are e^(d/2) : e^draw : e^(-d/2).
 The fit is a maximum a posteriori estimate: a weak prior on strengths, advantage and draw keeps the
 ratings of a player who won everything finite.
+
+All pairs play the same openings, and an opening may decide the games of every pair: the unit of the
+confidence intervals is the opening, with the games of all pairs from it.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ ELO = 400 / log(10)  # Elo points per unit of strength: 400 points are odds of 1
 _STRENGTH = (0.0, 600 / ELO)
 _ADVANTAGE = (0.0, 400 / ELO)
 _DRAW = (-1.5, 2.0)
+
+FEWEST_OPENINGS = 5
+"""With fewer, the confidence intervals of ratings are unknown."""
 
 _Z = 1.959964  # the normal quantile for 95 %
 _MOST_STEPS = 200
@@ -74,10 +80,12 @@ def student_t(freedom: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class HeadToHead:
-    """Results of two players with the same one first, from its point of view."""
+    """Results of two players from one opening with the same one first, from its point of view."""
 
     first: int
     second: int
+    opening: Hashable
+    """The same for openings that led to the same games."""
     wins: float
     draws: float
     losses: float
@@ -85,72 +93,104 @@ class HeadToHead:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Elo ratings with mean zero; intervals are relative to the mean."""
+    """Elo ratings with mean zero; intervals are relative to the mean, None if unknown."""
 
     elo: tuple[float, ...]
-    intervals: tuple[Interval, ...]
+    intervals: tuple[Interval | None, ...]
     advantage: float  # Elo points for moving first
-    advantage_interval: Interval
+    advantage_interval: Interval | None
     draw_rate: float  # between equal players
 
 
-def fit_ratings(players: int, results: Sequence[HeadToHead]) -> Ratings:
-    """The most likely ratings, by Newton's method: the log posterior is concave."""
-    size = players + 2
-    means = np.array([*[_STRENGTH[0]] * players, _ADVANTAGE[0], _DRAW[0]])
-    precision = np.array([*[_STRENGTH[1]] * players, _ADVANTAGE[1], _DRAW[1]]) ** -2.0
-    design = np.zeros((len(results), 3, size))  # of the logits of win, draw and loss
-    counts = np.array([(r.wins, r.draws, r.losses) for r in results]).reshape(-1, 3)
-    for number, result in enumerate(results):
-        design[number, 0, [result.first, players]] = 0.5
-        design[number, 0, result.second] = -0.5
-        design[number, 1, players + 1] = 1.0
-        design[number, 2] = -design[number, 0]
+class _Likelihood:
+    """The log posterior of strengths, advantage and draw, and its derivatives."""
 
-    def log_probabilities(x: Array) -> Array:
-        logits = design @ x
+    def __init__(self, players: int, results: Sequence[HeadToHead]) -> None:
+        size = players + 2
+        self.means = np.array([*[_STRENGTH[0]] * players, _ADVANTAGE[0], _DRAW[0]])
+        self.precision = np.array([*[_STRENGTH[1]] * players, _ADVANTAGE[1], _DRAW[1]]) ** -2.0
+        meetings = {pair: m for m, pair in enumerate(dict.fromkeys(map(_sides, results)))}
+        openings = {name: g for g, name in enumerate(dict.fromkeys(r.opening for r in results))}
+        self._by_opening = np.zeros((len(openings), len(meetings), 3))
+        for r in results:
+            cell = self._by_opening[openings[r.opening], meetings[_sides(r)]]
+            cell += (r.wins, r.draws, r.losses)
+        self._counts = self._by_opening.sum(axis=0)
+        self._design = np.zeros((len(meetings), 3, size))  # of the logits of win, draw and loss
+        for (first, second), number in meetings.items():
+            self._design[number, 0, [first, players]] = 0.5
+            self._design[number, 0, second] = -0.5
+            self._design[number, 1, players + 1] = 1.0
+            self._design[number, 2] = -self._design[number, 0]
+
+    def _log_probabilities(self, x: Array) -> Array:
+        logits = self._design @ x
         logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
         return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
 
-    def log_posterior(x: Array) -> float:
-        prior = (precision * (x - means) ** 2).sum() / 2
-        return float((counts * log_probabilities(x)).sum() - prior)
+    def log_posterior(self, x: Array) -> float:
+        prior = (self.precision * (x - self.means) ** 2).sum() / 2
+        return float((self._counts * self._log_probabilities(x)).sum() - prior)
 
-    def derivatives(x: Array) -> tuple[Array, Array]:
+    def derivatives(self, x: Array) -> tuple[Array, Array]:
         """The gradient and the negative Hessian of the log posterior."""
-        p = np.exp(log_probabilities(x))
-        games = counts.sum(axis=1)
-        gradient = np.einsum("mk,mki->i", counts - games[:, None] * p, design)
-        mean = np.einsum("mk,mki->mi", p, design)
-        curvature = np.einsum("m,mk,mki,mkj->ij", games, p, design, design, optimize=True)
+        p = np.exp(self._log_probabilities(x))
+        games = self._counts.sum(axis=1)
+        gradient = np.einsum("mk,mki->i", self._counts - games[:, None] * p, self._design)
+        mean = np.einsum("mk,mki->mi", p, self._design)
+        curvature = np.einsum(
+            "m,mk,mki,mkj->ij", games, p, self._design, self._design, optimize=True
+        )
         curvature -= np.einsum("m,mi,mj->ij", games, mean, mean, optimize=True)
-        return gradient - precision * (x - means), curvature + np.diag(precision)
+        return gradient - self.precision * (x - self.means), curvature + np.diag(self.precision)
 
-    x = means
+    def spread(self, x: Array, openings: float) -> Array:
+        """The covariance of the gradient over openings, as observed."""
+        p = np.exp(self._log_probabilities(x))
+        residuals = self._by_opening - self._by_opening.sum(axis=2, keepdims=True) * p
+        gradients = np.einsum("gmk,mki->gi", residuals, self._design, optimize=True)
+        return np.asarray(gradients.T @ gradients * openings / (openings - 1))
+
+
+def _sides(result: HeadToHead) -> tuple[int, int]:
+    return result.first, result.second
+
+
+def fit_ratings(
+    players: int, results: Sequence[HeadToHead], openings: float | None = None
+) -> Ratings:
+    """The most likely ratings, by Newton's method: the log posterior is concave. `openings` is
+    their effective count if some led to the same games."""
+    likelihood = _Likelihood(players, results)
+    x = likelihood.means
     for _ in range(_MOST_STEPS):
-        gradient, curvature = derivatives(x)
+        gradient, curvature = likelihood.derivatives(x)
         step = np.linalg.solve(curvature, gradient)
         if np.abs(step).max() < 1e-10:
             break
-        before = log_posterior(x)
-        while log_posterior(x + step) < before - 1e-9 and np.abs(step).max() > 1e-12:
+        before = likelihood.log_posterior(x)
+        while likelihood.log_posterior(x + step) < before - 1e-9 and np.abs(step).max() > 1e-12:
             step /= 2
         x = x + step
-    return _to_elo(players, x, np.linalg.inv(derivatives(x)[1]))
-
-
-def _to_elo(players: int, x: Array, covariance: Array) -> Ratings:
-    """Elo relative to the mean: only differences between strengths are determined by games."""
-    centre = np.eye(players) - 1 / players
-    elo = centre @ x[:players] * ELO
-    half = _Z * ELO * np.sqrt(np.diag(centre @ covariance[:players, :players] @ centre.T).clip(0))
-    advantage = float(x[players]) * ELO
-    advantage_half = _Z * ELO * sqrt(float(covariance[players, players]))
+    if openings is None:
+        openings = len({result.opening for result in results})
+    centre = np.eye(players + 2)  # only differences between strengths are determined by games
+    centre[:players, :players] -= 1 / players
+    points = centre @ x * ELO
+    intervals: list[Interval | None] = [None] * (players + 1)
+    if openings >= FEWEST_OPENINGS:
+        # The wider of two: as if games were independent, and as results differ over openings.
+        inverse = centre @ np.linalg.inv(likelihood.derivatives(x)[1])
+        between = inverse @ likelihood.spread(x, openings) @ inverse.T
+        variance = np.maximum(np.diag(inverse @ centre.T), np.diag(between))
+        half = student_t(openings - 1) * ELO * np.sqrt(variance)
+        ends = zip((points - half).tolist(), (points + half).tolist(), strict=True)
+        intervals[:] = list(ends)[: players + 1]
     draw = exp(float(x[players + 1]))
     return Ratings(
-        tuple(elo.tolist()),
-        tuple(zip((elo - half).tolist(), (elo + half).tolist(), strict=True)),
-        advantage,
-        (advantage - advantage_half, advantage + advantage_half),
+        tuple(points[:players].tolist()),
+        tuple(intervals[:players]),
+        float(points[players]),
+        intervals[players],
         draw / (2 + draw),
     )

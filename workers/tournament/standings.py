@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from selfplay.workers.tournament.ratings import (
@@ -78,7 +78,7 @@ class Standing:
     as_first: Tally = field(default_factory=Tally)
     as_second: Tally = field(default_factory=Tally)
     elo: float = 0.0
-    interval: Interval = (0.0, 0.0)
+    interval: Interval | None = None
     seconds: float = 0.0
     decisions: int = 0
     forfeits: Counter[str] = field(default_factory=Counter)  # forfeited games by reason
@@ -100,6 +100,8 @@ class Standings:
     pairs: list[Pair]
     ratings: Ratings
     games: int
+    openings: float
+    """As many openings without repeated games would be as much evidence."""
 
 
 def standings(tournament: Tournament, results: Iterable[GameResult]) -> Standings:
@@ -108,24 +110,31 @@ def standings(tournament: Tournament, results: Iterable[GameResult]) -> Standing
     by_pair: dict[tuple[int, int], list[tuple[int, GameResult]]] = {
         pair: [] for pair in tournament.pairs
     }
+    moves: dict[int, list[str]] = {}
     count = 0
     for result in sorted(results, key=lambda result: result.game):
         fixture = tournament.fixture(result.game)
         sides = fixture.first, fixture.second
         by_pair[min(sides), max(sides)].append((fixture.first, result))
+        moves.setdefault(fixture.opening, []).append(result.moves)
         _add_result(players[fixture.first], players[fixture.second], result)
         count += 1
+    kinds = {opening: tuple(games) for opening, games in moves.items()}
     pairs, results_by_pair = [], []
     for (a, b), games in by_pair.items():
         if games:
             pair = _pair(tournament.players[a], tournament.players[b], a, games)
             pairs.append(pair)
-            results_by_pair += _head_to_head(a, b, pair)
-    ratings = fit_ratings(len(players), results_by_pair)
+            weight = pair.effective_openings / (pair.games / 2)
+            for first, result in games:
+                kind = kinds[tournament.fixture(result.game).opening]
+                results_by_pair.append(_head_to_head(first, a + b - first, result, kind, weight))
+    openings = effective_count(list(kinds.values()))
+    ratings = fit_ratings(len(players), results_by_pair, openings)
     for player, elo, interval in zip(players, ratings.elo, ratings.intervals, strict=True):
         player.elo, player.interval = elo, interval
     players.sort(key=lambda player: -player.elo)
-    return Standings(players, pairs, ratings, count)
+    return Standings(players, pairs, ratings, count, openings)
 
 
 def _add_result(first: Standing, second: Standing, result: GameResult) -> None:
@@ -168,13 +177,9 @@ def _pair(name: str, other: str, a: int, games: list[tuple[int, GameResult]]) ->
     return pair
 
 
-def _head_to_head(a: int, b: int, pair: Pair) -> list[HeadToHead]:
-    """A pair's results for the ratings. Repeated games are no new evidence and weigh less."""
-    weight = pair.effective_openings / (pair.games / 2)
-    return [
-        HeadToHead(first, second, tally.wins * weight, tally.draws * weight, tally.losses * weight)
-        for first, second, tally in (
-            (a, b, pair.a_first),
-            (b, a, Tally(pair.a_second.losses, pair.a_second.draws, pair.a_second.wins)),
-        )
-    ]
+def _head_to_head(
+    first: int, second: int, result: GameResult, opening: Hashable, weight: float
+) -> HeadToHead:
+    """A result for the ratings. Repeated games are no new evidence and weigh less."""
+    counts = [weight * (result.winner == winner) for winner in (1, None, 2)]
+    return HeadToHead(first, second, opening, *counts)
