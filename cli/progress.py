@@ -1,17 +1,43 @@
-"""A progress bar on stderr; without a terminal there is none."""
+"""A progress bar on stderr; without a terminal there is none, or a line every few seconds."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+LOG_SECONDS = 5.0
+"""Between two lines in a log."""
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar; yields the function that updates it: `update(done, total)`."""
+def progress(what: str, *, in_logs: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar; yields the function that updates it: `update(done, total)`. With `in_logs`,
+    long work prints lines where there is no terminal."""
+    if in_logs and not sys.stderr.isatty():
+        yield _lines(what)
+        return
     with phases() as update:
         yield lambda done, total: update(what, done, total)
+
+
+def _lines(what: str) -> Callable[[int, int], None]:
+    shown = time.monotonic()
+
+    def update(done: int, total: int) -> None:
+        nonlocal shown
+        if time.monotonic() - shown >= LOG_SECONDS:
+            shown = time.monotonic()
+            log(f"{done:,} of {total:,} {what}")
+
+    return update
+
+
+def log(text: str) -> None:
+    """Print a line on stderr; the work goes on if nobody can read it."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager

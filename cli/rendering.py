@@ -117,20 +117,28 @@ def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     return table
 
 
-MISTAKES = ("", "mistakes", "95 % conf.", "optimal", "95 % conf.")
+NOTHING = "–"
+"""In place of a share of nothing."""
+MISTAKES = ("", "contested", "mistakes", "95 % conf.", "optimal", "95 % conf.")
 """The header of a table of `mistake_cells`."""
 
 
 def mistake_cells(name: str, count: MistakeCount) -> tuple[str, ...]:
     return (
         name,
-        f"{count.mistake_rate:.1%}",
-        percent_range(count.interval),
-        f"{count.optimal_share:.1%}",
-        percent_range(count.optimal_interval),
+        f"{count.contested:,}",
+        percent(count.mistake_rate, count.contested),
+        percent_range(count.interval, count.contested),
+        percent(count.optimal_share, count.positions),
+        percent_range(count.optimal_interval, count.positions),
     )
 
 
-def percent_range(interval: tuple[float, float]) -> str:
+def percent(share: float, of: int) -> str:
+    return f"{share:.1%}" if of else NOTHING
+
+
+def percent_range(interval: tuple[float, float], of: int) -> str:
+    """A confidence interval, of a share of so many."""
     low, high = interval
-    return f"{low:.1%} to {high:.1%}"
+    return f"{low:.1%} to {high:.1%}" if of else NOTHING

@@ -6,11 +6,12 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from selfplay.cli.durations import duration
 from selfplay.cli.executors import STOPPING
+from selfplay.cli.progress import LOG_SECONDS, log
 from selfplay.cli.streams import discard_output
 from selfplay.wording import counted
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from selfplay.pipeline.job import Display
     from selfplay.workers.generation.generate import Progress
 
-_LOG_SECONDS, _JSON_SECONDS = 5.0, 1.0
+_JSON_SECONDS = 1.0
 
 
 @contextmanager
@@ -68,12 +69,6 @@ def _with_unit(number: float) -> str:
     return f"{number:.0f}"
 
 
-def _log(text: str) -> None:
-    """Print a line on stderr; the run goes on if nobody can read it."""
-    with suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
-
-
 def _other_driver(progress: Progress) -> str | None:
     """What to say about another driver on the same run, if there is one."""
     if progress.other is None:
@@ -86,14 +81,14 @@ class LogLines:
     """A line every few seconds, for logs."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + _LOG_SECONDS
+        self._next = time.monotonic() + LOG_SECONDS
         self._lost = 0
         self._told_of_other = False
 
     def show(self, progress: Progress) -> None:
         self._report_news(progress)
         if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _LOG_SECONDS
+            self._next = time.monotonic() + LOG_SECONDS
             shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
             self.print(f"{shards}, {counts(progress)}, {speed(progress)}")
 
@@ -109,7 +104,7 @@ class LogLines:
         self.print(STOPPING.format("shards"))
 
     def print(self, text: str) -> None:
-        _log(text)
+        log(text)
 
 
 class Bar(LogLines):
@@ -158,7 +153,7 @@ class JsonLines:
     def show(self, progress: Progress) -> None:
         if not self._told_of_other and (told := _other_driver(progress)):
             self._told_of_other = True
-            _log(told)
+            log(told)
         state = (progress.shards, progress.workers)
         if time.monotonic() < self._next or state == self._shown:
             return
@@ -184,7 +179,7 @@ class JsonLines:
             print(json.dumps(record), file=self._out, flush=True)
         except OSError:  # the reader of the pipe left, as `head` does
             discard_output(self._out)
-            _log("nobody reads the progress any more; the run goes on")
+            log("nobody reads the progress any more; the run goes on")
 
     def stopping(self) -> None:
-        _log(STOPPING.format("shards"))
+        log(STOPPING.format("shards"))

@@ -3,7 +3,7 @@
 Every round trains on the labels of all rounds. Each step of a round is a file in the folder, and
 the next call skips the steps whose files exist:
 
-    improve.json       the settings of all rounds
+    improve.json       the settings of all rounds, and how many rounds were asked for last
     runs/03-1          the games of round 3 against the second opponent
     models/03          the tree of round 3
     rounds.jsonl       the results, one round a line
@@ -27,6 +27,7 @@ from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec
 from selfplay.train.evaluation.evaluation import evaluate
 from selfplay.train.evaluation.positions import EvaluationSet
+from selfplay.train.training_set import refuse_repeated
 from selfplay.workers.executors.interface import Failed, JobError
 from selfplay.workers.generation import generate as generation
 from selfplay.workers.generation.plan import plan
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 SETTINGS, ROUNDS = "improve.json", "rounds.jsonl"
 _MOST_BYTES = 1 << 24
 _MOST_SEED = 1_000_000_000
+
+DEFAULT_ROUNDS = 5
 
 FIRST_EXPLORER = "mcts:1000"
 """Plays the games of the first round if there is no run to train on."""
@@ -102,9 +105,9 @@ class Progress:
 class Improvement:
     """A folder of rounds: its options, its files, and the rounds it has."""
 
-    def __init__(self, folder: str, given: Mapping[str, Any]) -> None:
+    def __init__(self, folder: str, given: Mapping[str, Any], rounds: int | None = None) -> None:
         """Begin a folder with these options of an `ImproveConfig`, or resume it: an option left
-        out keeps the folder's value, another value is refused."""
+        out keeps the folder's value, another value is refused. The rounds may change."""
         self.place = Location(folder)
         begun = self._read_settings()
         if begun is None and not self.place.is_empty:
@@ -115,6 +118,9 @@ class Improvement:
         self.config = ImproveConfig(**({} if begun is None else begun["options"]) | dict(given))
         self.extra_runs = [Dataset(run) for run in self.config.extra_run]
         self.board = self.config.parsed_board
+        kept = DEFAULT_ROUNDS if begun is None else begun.get("rounds", DEFAULT_ROUNDS)
+        self.total = rounds or max(kept, self.complete_rounds)
+        """The number of rounds, those that are complete among them."""
         if begun is None:
             self._validate()
         self._is_begun()
@@ -122,21 +128,25 @@ class Improvement:
     @property
     def _settings(self) -> dict[str, Any]:
         fingerprints = [dataset.fingerprint for dataset in self.extra_runs]
-        return {"options": asdict(self.config), "extra_run_fingerprints": fingerprints}
+        return {
+            "options": asdict(self.config),
+            "extra_run_fingerprints": fingerprints,
+            "rounds": self.total,
+        }
 
     def rounds(
-        self, count: int, executor: Executor, stop: Callable[[], bool], tell: Tell
+        self, executor: Executor, stop: Callable[[], bool], tell: Tell
     ) -> Iterator[Progress]:
         """The progress after each round: first those in the folder, then new ones."""
         text = json.dumps(self._settings, indent=2) + "\n"
-        self.place.write(SETTINGS, text.encode(), self._is_begun)
+        self.place.write(SETTINGS, text.encode(), lambda: self._is_begun(self.total))
         done = self._read_rounds()
-        for number in range(count):
+        for number in range(self.total):
             if number == len(done):
                 done.append(_RoundMaker(self, number, executor, stop, tell).make())
                 lines = [json.dumps(asdict(made)) + "\n" for made in done]
                 self.place.write(ROUNDS, "".join(lines).encode())
-            yield Progress(tuple(done[: number + 1]), count)
+            yield Progress(tuple(done[: number + 1]), self.total)
 
     @property
     def complete_rounds(self) -> int:
@@ -189,6 +199,7 @@ class Improvement:
         if not self.place.seems_writable:
             raise InputError(f"{self.place} cannot be written to")
         EvaluationSet.for_board(self.board)
+        refuse_repeated(self.extra_runs)
         for dataset in self.extra_runs:
             if dataset.board != self.board:
                 raise InputError(f"{dataset.place} is of {dataset.board}, not of {self.board}")
@@ -196,8 +207,9 @@ class Improvement:
             Spec.from_options(self.spec_options(0, opponent))
         self.tournament("centre" if self.config.benchmark == "random" else "random").build()
 
-    def _is_begun(self) -> bool:
-        """Whether the folder was begun; one begun with other options or runs is refused."""
+    def _is_begun(self, rounds: int | None = None) -> bool:
+        """Whether the folder was begun, and keeps this number of rounds, if given; one begun with
+        other options or runs is refused."""
         begun = self._read_settings()
         if begun is None:
             return False
@@ -208,7 +220,7 @@ class Improvement:
                 raise InputError(f"{self.place} was begun with {name} {was!r}, not {value!r}")
         if begun["extra_run_fingerprints"] != wanted["extra_run_fingerprints"]:
             raise InputError(f"{self.place}: an extra run is not what it was when it was begun")
-        return True
+        return rounds in (None, begun.get("rounds"))
 
     def _read_settings(self) -> dict[str, Any] | None:
         found = self._read(SETTINGS)
@@ -217,6 +229,8 @@ class Improvement:
         try:
             check_names(found[0]["options"], ImproveConfig, f"{self.place}/{SETTINGS}")
             _ = found[0]["extra_run_fingerprints"]
+            if not (type(rounds := found[0].get("rounds", 1)) is int and rounds > 0):
+                raise TypeError
             return found[0]
         except (KeyError, TypeError):
             raise InputError(f"{self.place}/{SETTINGS} is damaged") from None

@@ -212,8 +212,10 @@ class PlayerSpec:
         if own is not None and own != board:
             main = getattr(self.options, kind_of(self.name).main_option or "", None)
             name = self.name if main is None else f"{self.name}:{main}"
-            pair = (own.size, board.size) if own.connect == board.connect else (own, board)
-            raise InputError("{} plays on {}, not {}".format(printable(without_keys(name)), *pair))
+            plays, needs = f"plays on {own.size}, not {board.size}", f"--board {own.size}"
+            if own.connect != board.connect:
+                plays, needs = f"plays on {own}, not {board}", f"{needs} --connect {own.connect}"
+            raise InputError(f"{printable(without_keys(name))} {plays}: it needs {needs}")
 
     @contextmanager
     def _as_culprit(self) -> Iterator[None]:

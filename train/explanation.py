@@ -90,6 +90,11 @@ class Explanation:
         ]
         return -max(others)[1] if others else None
 
+    @property
+    def ties(self) -> list[int]:
+        """The columns with the move's rating, itself among them."""
+        return [k for k, share in enumerate(self.shares) if share == self.shares[self.move]]
+
     @cached_property
     def advantages(self) -> tuple[Advantage, ...]:
         """The features that put the move ahead of the runner-up or behind, most points first; only

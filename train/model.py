@@ -28,7 +28,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from selfplay.arrays import Array
+from selfplay.arrays import Array, bitboards
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, position_key
 from selfplay.kernels.jit import kernel
@@ -85,7 +85,7 @@ class Model:
             ("split", self.tree.split),
             ("leaves", f"{self.tree.leaves:,}"),
             ("depth", f"{self.tree.depth}"),
-            ("rows", f"{self.provenance.get('rows', 0):,}"),
+            ("positions", f"{self.provenance.get('rows', 0):,}"),
             ("test accuracy", "" if accuracy is None else f"{accuracy:.1%}"),
             ("fingerprint", self.fingerprint),
         ]
@@ -96,12 +96,14 @@ class Model:
         """float32 [node, class]"""
         return self.tree.shares.astype(np.float32)
 
-    def scores(self, own: Array, mask: Array) -> Array:
-        """float32 [position, column]: the score of each move, from 0 to 1; -1 if illegal."""
+    def scores(self, own: Any, mask: Any) -> Array:
+        """float32 [position, column]: the score of each move, from 0 to 1; -1 if illegal. For whole
+        numbers of any kind, as `Position.own` and `Position.mask`."""
         return self.predict(own, mask)[0]
 
-    def predict(self, own: Array, mask: Array) -> tuple[Array, Array]:
+    def predict(self, own: Any, mask: Any) -> tuple[Array, Array]:
         """The scores, and int32 [position, column], the node that each move reached."""
+        own, mask = bitboards(own, mask)
         if not self._is_canonical:
             return self._predict(own, mask)
         own, mask, turned = self.seen(own, mask)

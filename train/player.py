@@ -18,6 +18,7 @@ from selfplay.registry import Ask, Kind
 from selfplay.storage.location import Location
 from selfplay.train.explanation import Explanation
 from selfplay.train.model import BASE, Model
+from selfplay.train.ties import best_move, best_moves
 
 
 @lru_cache(maxsize=8)
@@ -39,8 +40,7 @@ class TreeOptions:
 
 
 class TreePlayer:
-    """Plays the move with the highest score. Ties: a move that wins at once, then one that does not
-    lose at once, then the one nearest to the middle."""
+    """Plays the move with the highest score; `ties.py` decides between equal ones."""
 
     def __init__(self, board: Board, model: Model) -> None:
         if board != model.board:
@@ -48,8 +48,6 @@ class TreePlayer:
         self.model = model
         self._own = np.zeros(1, np.uint64)
         self._mask = np.zeros(1, np.uint64)
-        middle = (board.columns - 1) / 2
-        self._order = sorted(range(board.columns), key=lambda column: abs(column - middle))
         self.model.scores(self._own, self._mask)  # compiles
 
     def new_game(self, seed: int) -> None:
@@ -64,33 +62,15 @@ class TreePlayer:
         predicted = self.model.predict(self._own, self._mask)
         (scores,), (nodes,) = (array.tolist() for array in predicted)
         best = max(scores)
-        ties = [column for column in self._order if scores[column] == best]
-        move = ties[0] if len(ties) == 1 else _break_tie(position, ties)
+        ties = [column for column, score in enumerate(scores) if score == best]
+        move = ties[0] if len(ties) == 1 else best_move(position, ties)
         shares = tuple(None if score < 0 else score for score in scores)
         why = Explanation(self.model, position, move, shares, nodes[move])
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
 
     def moves(self, own: Array, mask: Array) -> Array:
         """int [position]: the moves that `decide` would make."""
-        scores = self.model.scores(own, mask)
-        moves: Array = scores.argmax(axis=1)
-        is_tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        for k in np.flatnonzero(is_tied).tolist():
-            position = Position(self.model.board, int(own[k]), int(mask[k]), None)
-            moves[k] = self.decide(position).move
-        return moves
-
-
-def _break_tie(position: Position, ties: list[int]) -> int:
-    """The first move that wins at once, or else does not lose at once."""
-    winning = position.winning_moves
-    for column in ties:
-        if column in winning:
-            return column
-    for column in ties:
-        if not position.play(column).winning_moves:
-            return column
-    return ties[0]
+        return best_moves(self.model.board, own, mask, self.model.scores(own, mask))
 
 
 def _resolve(options: TreeOptions) -> TreeOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from selfplay.train.config import TrainingConfig
 from selfplay.train.estimator.encoding import quartiles_of
 from selfplay.train.features.feature_set import FeatureSet
 from selfplay.train.model import Model
+from selfplay.train.ties import best_moves
 from selfplay.train.training_set import StoneWeights, TrainingSet, training_set_of
 from selfplay.train.tree.branch import Limits
 from selfplay.train.tree.grower import Matrix
@@ -48,7 +50,7 @@ class TrainingReport:
 
     rows: int
     unique_rows: int
-    """Rows of the training set after mirroring and merging."""
+    """Positions of the training set after mirroring and merging."""
     test_rows: int
     leaves: int
     depth: int
@@ -58,6 +60,8 @@ class TrainingReport:
     test_interval: tuple[float, float] | None
     constant_accuracy: float | None
     """The accuracy of always playing the open column nearest to the middle."""
+    left_out: dict[str, int]
+    """Positions of the runs that were not used: how many for each reason."""
     confusion: list[list[int]]
     """Test rows by the teacher's column and the model's."""
     seconds: dict[str, float]
@@ -66,8 +70,9 @@ class TrainingReport:
     def facts(self) -> list[tuple[str, str]]:
         """The results with their names, for a table."""
         facts = [
-            ("rows", f"{self.rows:,}, {self.test_rows:,} of them in the test set"),
-            ("unique training rows", f"{self.unique_rows:,}"),
+            ("positions", f"{self.rows:,}, {self.test_rows:,} of them in the test set"),
+            *[("left out", f"{count:,} {reason}") for reason, count in self.left_out.items()],
+            ("unique training positions", f"{self.unique_rows:,}"),
             ("leaves", f"{self.leaves:,}"),
             ("depth", f"{self.depth}"),
             ("training accuracy", f"{self.train_accuracy:.1%}"),
@@ -92,7 +97,7 @@ class TrainingReport:
 
     def __repr__(self) -> str:
         accuracy = "" if self.test_accuracy is None else f", test accuracy {self.test_accuracy:.1%}"
-        return f"<TrainingReport: {self.rows:,} rows, {self.leaves:,} leaves{accuracy}>"
+        return f"<TrainingReport: {self.rows:,} positions, {self.leaves:,} leaves{accuracy}>"
 
     def _repr_html_(self) -> str:
         header, rows = self.confusion_table
@@ -110,6 +115,7 @@ class Scores:
     test_right: int
     constant_right: int
     confusion: Array
+    left_out: Counter[str]
 
     def __add__(self, other: Scores) -> Scores:
         names = self.__slots__
@@ -122,6 +128,7 @@ class Division:
 
     config: TrainingConfig
     rows: int
+    left_out: Counter[str]
     training: TrainingSet
     test: TrainingSet
     prepared: TrainingSet
@@ -133,7 +140,7 @@ class Division:
         prepared = training.mirrored_as(config.mirror)
         if config.duplicates == "merge":
             prepared = prepared.merged(config.max_weight)
-        return cls(config, rows.rows, training, test, prepared)
+        return cls(config, rows.rows, rows.left_out, training, test, prepared)
 
     def matrix(self, threads: int | None) -> Matrix:
         return matrix_of(self.prepared, feature_set_of(self.config, self.test.board), threads)
@@ -149,6 +156,7 @@ class Division:
             test_right=int(self.test.is_accepted(moves).sum()),
             constant_right=int(self.test.is_accepted(_middle(self.test)).sum()),
             confusion=_confusion(self.test, moves),
+            left_out=self.left_out,
         )
 
 
@@ -161,9 +169,8 @@ def train_model(
 ) -> tuple[Model, TrainingReport]:
     """Train a model on runs, each with its own stone weights, if given."""
     clock = _Clock()
-    rows = training_set_of(
-        datasets, config.labels, partial(on_progress, "rows read"), weights_by_run=weights_by_run
-    )
+    tell = partial(on_progress, "positions read")
+    rows = training_set_of(datasets, config.labels, tell, weights_by_run=weights_by_run)
     clock.lap("reading")
     division = Division.of(rows, config)
     clock.lap("dividing")
@@ -258,6 +265,7 @@ def _report(
         test_accuracy=accuracy,
         test_interval=None if accuracy is None else wilson(accuracy, test_rows),
         constant_accuracy=scores.constant_right / test_rows if test_rows else None,
+        left_out=dict(scores.left_out),
         confusion=scores.confusion.tolist(),
         seconds=seconds,
     )
@@ -328,7 +336,8 @@ def _open_columns(training_set: TrainingSet) -> Array:
 
 
 def _moves(model: Model, training_set: TrainingSet) -> Array:
-    return np.asarray(model.scores(training_set.own, training_set.mask).argmax(axis=1))
+    own, mask = training_set.own, training_set.mask
+    return best_moves(training_set.board, own, mask, model.scores(own, mask))
 
 
 def _middle(training_set: TrainingSet) -> Array:

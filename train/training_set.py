@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,11 @@ from selfplay.storage.rows import NO_RESULT, Rows
 from selfplay.storage.split import uniform_hash
 from selfplay.train.config import Labels, Mirror, TestSplit
 from selfplay.train.evaluation.positions import EvaluationSet
+from selfplay.wording import counted
+
+UNKNOWN = "without the value of every move"
+UNCONTESTED = "without a mistake to make"
+HELD_OUT = "in the evaluation set"
 
 StoneWeights = tuple[tuple[int, int], ...]
 """(stones, weight): the weight of rows with up to this many stones; the first that applies."""
@@ -41,6 +47,8 @@ class TrainingSet:
     """int64 [row]: moves without a label, a set of columns"""
     weight: Array
     """int64 [row]"""
+    left_out: Counter[str] = field(default_factory=Counter, kw_only=True)
+    """The positions of the runs that are not in it: how many for each reason."""
 
     def __len__(self) -> int:
         return len(self.own)
@@ -187,24 +195,48 @@ def training_set_of(
     nothing = np.zeros(0, np.uint64)
     parts = [TrainingSet(board, nothing, nothing, *np.zeros((4, 0), np.int64))]
     held_out = _evaluation_keys(board)
+    left_out: Counter[str] = Counter()
     done = 0
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
         if number % part[1] != part[0]:
             continue
         rows = dataset.read(shard, check=validate_rows)
         labelled = _by_value(rows, board) if labels == "optimal" else _by_teacher(rows, board)
+        left_out += labelled.left_out
         if weights_by_run is not None:
             labelled = labelled.weighted(weights_by_run[datasets.index(dataset)])
-        parts.append(labelled[~np.isin(np.minimum(*labelled.keys()), held_out)])
+        is_held_out = np.isin(np.minimum(*labelled.keys()), held_out)
+        left_out[HELD_OUT] += int(is_held_out.sum())
+        parts.append(labelled[~is_held_out])
         done += len(rows)
         on_progress(done, total)
-    training_set = _joined(parts)
+    training_set = replace(_joined(parts), left_out=+left_out)
     if not len(training_set) and part == (0, 1):
+        needed = "contested positions and a teacher that knows the value of every move, as perfect"
         raise InputError(
-            "there are no positions to learn from: labels=optimal needs contested positions and a "
-            "teacher that knows the value of every move, as perfect does"
+            f"there are no positions to learn from: {left_out_text(training_set.left_out)}"
+            + (f"; labels=optimal needs {needed} does" if labels == "optimal" else "")
         )
     return training_set
+
+
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """How many positions of the runs are not in a training set, and why."""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    total = counted(sum(left_out.values()), "position")
+    return f"{total} left out ({reasons})" if left_out else f"{total} left out"
+
+
+def refuse_repeated(datasets: Sequence[Dataset]) -> None:
+    """Refuse runs with the same rows: they would count twice."""
+    seen: dict[str, Dataset] = {}
+    for dataset in datasets:
+        first = seen.setdefault(dataset.fingerprint, dataset)
+        if first is not dataset and dataset.positions:
+            raise InputError(
+                f"{first.place} and {dataset.place} have the same rows (fingerprint "
+                f"{dataset.fingerprint}): give one of them"
+            )
 
 
 def _by_teacher(rows: Rows, board: Board) -> TrainingSet:
@@ -224,7 +256,8 @@ def _by_value(rows: Rows, board: Board) -> TrainingSet:
     is_open, is_known = top == 0, rows.proven != NO_RESULT
     best = np.where(is_known, rows.proven, -2).max(axis=1, keepdims=True)
     keeps = is_known & (rows.proven == best)
-    chosen = (is_known == is_open).all(axis=1) & (keeps != is_open).any(axis=1)
+    is_exact = (is_known == is_open).all(axis=1)
+    chosen = is_exact & (keeps != is_open).any(axis=1)
     is_correct = keeps & (wins | ~wins.any(axis=1, keepdims=True))
     bits = 1 << np.arange(board.columns)
     labelled = TrainingSet(
@@ -236,7 +269,9 @@ def _by_value(rows: Rows, board: Board) -> TrainingSet:
         ((keeps & ~is_correct) * bits).sum(axis=1),
         np.ones(len(own), np.int64),
     )
-    return labelled[chosen]
+    unknown = int((~is_exact).sum())
+    left_out = Counter({UNKNOWN: unknown, UNCONTESTED: len(rows) - unknown - int(chosen.sum())})
+    return replace(labelled[chosen], left_out=left_out)
 
 
 def _winning(board: Board, own: Array, mask: Array) -> Array:

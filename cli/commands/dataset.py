@@ -294,7 +294,7 @@ def quality(
     dataset = Dataset(run)
     measured = LabelQuality(dataset, sample, seed)
     announce_compilation(dataset.board)
-    with progress("positions solved") as update:
+    with progress("positions solved", in_logs=True) as update:
         try:
             measured.measure(update)
         except KeyboardInterrupt:

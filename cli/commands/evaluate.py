@@ -14,6 +14,7 @@ from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from selfplay.train.evaluation.evaluation import Result
+    from selfplay.train.evaluation.positions import EvaluationSet
 
 BASELINES = ("random", "centre", "greedy", "mcts:100")
 
@@ -77,29 +78,54 @@ def evaluate(
     if file is None:
         positions = EvaluationSet.for_board(board, ": give --positions FILE")
     else:
-        with progress("positions solved") as update:
+        with progress("positions solved", in_logs=True) as update:
             positions = scored(read_positions(file, board), update)
     if limit is not None:
         positions = positions[:limit]
-    results = []
+    results, repeats = [], dict[str, int | None]()
     for name in [player, *(() if as_json and not compare else others)]:
         with progress(name) as update:
             built = PlayerSpec.parse(name).build(positions.board)
             results.append(evaluate_player(name, built, positions, update))
+        if file is not None:
+            repeats.update(_repeats(name, built, positions))
     if as_json:
         for result in results:
-            print(json.dumps(as_record(result)))
+            repeated = {"in_training_runs": repeats.get(result.player)} if file else {}
+            print(json.dumps(as_record(result) | repeated))
     else:
         show(results)
+        for name, count in repeats.items():
+            print(_repeats_text(name, count))
+
+
+def _repeats(name: str, player: object, positions: EvaluationSet) -> dict[str, int | None]:
+    """How many positions a tree's training runs have, too; nothing for other players."""
+    from selfplay.train.evaluation.overlap import in_training_runs
+    from selfplay.train.player import TreePlayer
+
+    if not isinstance(player, TreePlayer):
+        return {}
+    return {name: in_training_runs(player.model, positions)}
+
+
+def _repeats_text(name: str, count: int | None) -> str:
+    if count is None:
+        return f"{name}: its training runs are not here: it may have seen these positions"
+    return f"{name}: {counted(count, 'position')} also in its training runs, mirror images included"
 
 
 def as_record(result: Result) -> dict[str, object]:
     """The result of a player for `--json`."""
-    return {
+    record = {
         "player": result.player,
         **result.as_record(),
         **{name: getattr(result, name) for name in _OF_ALL},
     }
+    for name, of in (("missed_wins", "could_win"), ("blunders", "could_blunder")):
+        if not record[of]:
+            record[f"{name}_interval"] = None
+    return record
 
 
 def show(results: list[Result]) -> None:
@@ -107,6 +133,7 @@ def show(results: list[Result]) -> None:
         MISTAKES,
         console,
         mistake_cells,
+        percent,
         percent_range,
         plain_table,
     )
@@ -118,7 +145,7 @@ def show(results: list[Result]) -> None:
     out.print(f"{first.player}: {counts}\n")
     out.print(plain_table(MISTAKES, [mistake_cells(*row) for row in first.rows().items()]))
     rows: list[tuple[str, ...]] = [
-        (name, f"{count:,}", f"{of:,}", percent_range(interval))
+        (name, f"{count:,}", f"{of:,}", percent_range(interval, of))
         for name, count, of, interval in (
             ("missed wins in one", first.missed_wins, first.could_win, first.missed_wins_interval),
             ("allowed wins in one", first.blunders, first.could_blunder, first.blunders_interval),
@@ -129,8 +156,8 @@ def show(results: list[Result]) -> None:
     rows = [
         (
             result.player,
-            f"{result.all.mistake_rate:.1%}",
-            f"{result.all.optimal_share:.1%}",
+            percent(result.all.mistake_rate, result.all.contested),
+            percent(result.all.optimal_share, result.all.positions),
             f"{result.mean_regret:.3f}",
             f"{result.missed_wins:,} of {result.could_win:,}",
             f"{result.blunders:,} of {result.could_blunder:,}",

@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, Option
 
 from selfplay.cli.options import Json
-from selfplay.errors import InputError
+from selfplay.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from selfplay.train.evaluation.importances import Judged
     from selfplay.train.model import Model
 
 _MOST_FEATURES = 20
+
+_ENDINGS = {
+    ".txt": "rules",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".svg": "svg",
+    ".json": "json",
+    ".onnx": "onnx",
+}
+"""What the ending of a file promises."""
+_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".ps", ".eps")
 
 
 def explain(
@@ -34,7 +45,7 @@ def explain(
     depth: Annotated[
         int | None, Option(min=0, help="Levels of the tree to print. [default: 3]")
     ] = None,
-    out: Annotated[Path | None, Option(metavar="FILE", help="Write the tree to a file.")] = None,
+    out: Annotated[Path | None, Option(metavar="FILE", help="Write to a file.")] = None,
     importances: Annotated[
         bool, Option("--importances", help="Rank the features by gain and permutation importance.")
     ] = False,
@@ -74,11 +85,18 @@ def explain(
         raise InputError(
             "--json is for a position or --importances; the tree as JSON: --export json"
         )
+    if position is not None and (export, depth) != (None, None):
+        raise InputError("--export and --depth are of the tree: with no position")
+    if out is not None:
+        content = export or "rules"
+        if position is not None:
+            content = "json" if as_json else "text"
+        _check_ending(out, content)
     loaded = Model.load(model or BASE)
     if importances:
         show_importances(loaded, run, as_json=as_json)
-    elif position is not None and export is None:
-        show_reasons(loaded, position, as_json=as_json)
+    elif position is not None:
+        show_reasons(loaded, position, out, as_json=as_json)
     elif export == "onnx":
         from selfplay.train.tree.onnx_export import as_onnx
 
@@ -101,8 +119,19 @@ def _is_position(text: str) -> bool:
     return text.replace(",", "").isdigit() and not Path(text).exists()
 
 
-def show_reasons(model: Model, text: str, *, as_json: bool) -> None:
-    """Print the reasons for the tree's move as text or JSON."""
+def _check_ending(out: Path, content: str) -> None:
+    """Refuse a file whose name promises another content."""
+    ending = out.suffix.lower()
+    if ending in _PICTURES:
+        raise InputError(f"there are no {ending} pictures of a tree: --export svg --out FILE.svg")
+    promised = _ENDINGS.get(ending, content)
+    if content not in (promised, "text" if promised == "rules" else promised):
+        instead = "another ending" if content == "text" else f"--export {promised}"
+        raise InputError(f"{quoted(str(out), 200)} promises {promised}, not {content}: {instead}")
+
+
+def show_reasons(model: Model, text: str, file: Path | None, *, as_json: bool) -> None:
+    """Print the reasons for the tree's move, or write them to a file, as text or JSON."""
     from selfplay.cli.explanation_text import explanation_lines, explanation_record
     from selfplay.cli.positions import parse_unfinished
     from selfplay.cli.rendering import board_text, console
@@ -110,14 +139,18 @@ def show_reasons(model: Model, text: str, *, as_json: bool) -> None:
 
     position = parse_unfinished(text, model.board)
     why = TreePlayer(model.board, model).decide(position).why
+    board, reasons = board_text(position), "\n".join(explanation_lines(why))
+    record = json.dumps({"position": text.strip(), **explanation_record(why)})
+    if file is not None:
+        file.write_text(f"{record}\n" if as_json else f"{board.plain}\n\n{reasons}\n")
+        return
     if as_json:
-        print(json.dumps({"position": text.strip(), **explanation_record(why)}))
+        print(record)
         return
     out = console()
-    out.print(board_text(position))
+    out.print(board)
     out.print()
-    for line in explanation_lines(why):
-        out.print(line)
+    out.print(reasons)
 
 
 def show_importances(model: Model, run: str | None, *, as_json: bool) -> None:

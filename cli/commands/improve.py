@@ -19,8 +19,6 @@ from selfplay.pipeline.config import ImproveConfig
 if TYPE_CHECKING:
     from selfplay.pipeline.improve import Progress, Round
 
-_ROUNDS = 5
-
 
 @takes_options_of(ImproveConfig)
 def improve(
@@ -35,7 +33,7 @@ def improve(
     rounds: Annotated[
         int | None,
         typer.Option(
-            "--rounds", min=1, help="Total number of rounds. [default: 5, or those of the folder]"
+            "--rounds", min=1, help="Total number of rounds. [default: the last one given, or 5]"
         ),
     ] = None,
     workers: Workers = None,
@@ -67,13 +65,13 @@ def improve(
     for name, value in options.items():
         if name not in given:
             refuse_stored_code(name, value)
-    improvement = Improvement(folder, options | given)
-    total = rounds or max(_ROUNDS, improvement.complete_rounds)
+    improvement = Improvement(folder, options | given, rounds)
+    total = improvement.total
     announce_compilation(improvement.board)
     executor = executor_of(workers, address)
     with phases() as tell:
         ended = run_job(
-            lambda stop: improvement.rounds(total, executor, stop, tell),
+            lambda stop: improvement.rounds(executor, stop, tell),
             Progress((), total),
             executor,
             nullcontext(RoundPrinter(as_json=as_json)),
@@ -88,8 +86,10 @@ def improve(
 
         draw_rounds(done, improvement.config.benchmark, plot)
     if not as_json:
-        latest = PlayerSpec.parse(f"tree:model={improvement.model(done[-1].number)}")
-        print(f"\n{shlex.join(['selfplay', 'play', '--o', str(latest)])}")
+        best = min(done, key=lambda made: made.mistakes)
+        player = PlayerSpec.parse(f"tree:model={improvement.model(best.number)}")
+        print(f"\nfewest mistakes: round {best.number}, {best.mistakes:.1%}")
+        print(shlex.join(["selfplay", "play", "--o", str(player)]))
 
 
 class RoundPrinter:

@@ -32,6 +32,9 @@ def openings(
 ) -> None:
     """Print the random openings of a run, one per line.
 
+    A run with the same seed has these openings: to test a tree, take positions of another seed
+    than its runs'.
+
     Example: selfplay openings all:2 --games 100 --coverage
     """
     from selfplay.game.coverage import coverage as coverage_of

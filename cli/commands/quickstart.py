@@ -19,7 +19,7 @@ GAMES = 600
 
 
 def quickstart() -> None:
-    """Generate, train, evaluate and play a short tournament, in about a minute.
+    """Generate, train, evaluate and play a short tournament, in a few minutes.
 
     Prints the command of each step. Run again, it resumes.
 

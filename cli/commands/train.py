@@ -51,21 +51,28 @@ def train(
 
     Example: selfplay train examples/tiny --out model
     """
+    from selfplay.cli.compilation import announce_compilation
     from selfplay.cli.progress import phases
     from selfplay.storage.dataset import Dataset
     from selfplay.train.model import ready_to_write
     from selfplay.train.trainer import train_model
+    from selfplay.train.training_set import left_out_text, refuse_repeated
 
     options = {} if config_file is None else read_options(config_file, TrainingConfig, "a config")
     config = TrainingConfig(**options | given)
     ready_to_write(out)
     datasets = [Dataset(run) for run in runs]
+    refuse_repeated(datasets)
+    announce_compilation(datasets[0].board)
     with phases() as tell:
         if distributed:
             model, report = _train_distributed(datasets, config, workers, address, tell)
         else:
             model, report = train_model(datasets, config, tell)
     model.save(out)
+    if sum(report.left_out.values()) > report.rows:
+        told = f"{left_out_text(report.left_out)}; only {report.rows:,} are used"
+        print(told, file=sys.stderr)
     if as_json:
         print(json.dumps(as_record(model, report, out)))
     else:

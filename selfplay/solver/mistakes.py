@@ -42,14 +42,17 @@ class MistakeCount:
         return wilson(self.optimal_share, self.positions)
 
     def as_record(self) -> dict[str, Any]:
-        """For `--json`."""
-        return {name: getattr(self, name) for name in _RECORDED}
-
-
-_RECORDED = (
-    *("positions", "contested", "mistakes", "mistake_rate", "interval"),
-    *("optimal_share", "optimal_interval"),
-)
+        """For `--json`: a share of no positions is null."""
+        has_rate, has_share = self.contested > 0, self.positions > 0
+        return {
+            "positions": self.positions,
+            "contested": self.contested,
+            "mistakes": self.mistakes,
+            "mistake_rate": self.mistake_rate if has_rate else None,
+            "interval": self.interval if has_rate else None,
+            "optimal_share": self.optimal_share if has_share else None,
+            "optimal_interval": self.optimal_interval if has_share else None,
+        }
 
 
 @dataclass(slots=True, kw_only=True)

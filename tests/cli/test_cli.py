@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -273,6 +274,12 @@ BAD_INPUT = [
     (["evaluate", "greedy", "--compare", "tree", "--board", "6x5"], "base plays on 7x6, not 6x5"),
     (["evaluate", "greedy", "--board", "6x5"], "no evaluation set for 6x5 connect 4, only for"),
     (["explain", "examples/tree", "--json"], "for a position or --importances"),
+    (["explain", "examples/tree", "44", "--depth", "2"], "--depth are of the tree"),
+    (["explain", "examples/tree", "44", "--out", "why.svg"], "promises svg, not text"),
+    (["explain", "examples/tree", "--out", "tree.png"], "no .png pictures"),
+    (["explain", "examples/tree", "--export", "svg", "--out", "a.dot"], "promises dot, not svg"),
+    (["train", "examples/tiny", "examples/tiny", "--out", "x"], "have the same rows"),
+    (["play", "--o", "tree", "--connect", "5"], "it needs --board 7x6 --connect 4"),
     (["explain", "44", "--importances", "--depth", "2"], "of the whole model"),
     (["play", "--x", "nobody"], "there is no player 'nobody'"),
     (["play", "--opening", "0-99"], "leaves no game"),
@@ -301,11 +308,44 @@ def test_a_tree_of_another_board_is_evaluated_there(tmp_path: Path) -> None:
     on_file = ("--positions", "positions.txt", "--no-baselines", "--json")
     done = run("evaluate", "greedy", "--board", "4x4", *on_file, cwd=tmp_path)
     assert json_lines(done.stdout)[0]["positions"] == 2
+    by_phase = json_lines(done.stdout)[0]["by_phase"]
+    assert by_phase["16-25"]["mistake_rate"] is by_phase["16-25"]["interval"] is None  # type: ignore[index]
+    done = run("evaluate", "tree:four", *on_file[:-1], cwd=tmp_path)
+    assert re.search(r"^16-25 +0 +– +– +– +–$", done.stdout, re.M)
+    assert "its training runs are not here" in done.stdout
     done = run("evaluate", "tree:four", "--board", "7x6", *on_file, cwd=tmp_path)
     assert "tree:four plays on 4x4, not 7x6" in done.stderr
     done = run("explain", "four", "--importances", "--json", cwd=tmp_path)
     assert {line["permutation"] for line in json_lines(done.stdout)} == {None}
     assert "no evaluation set for 4x4" in done.stderr
+
+
+def test_why_a_tree_moves() -> None:
+    won = run("explain", "examples/tree", "112233").stdout
+    assert won.splitlines()[-1] == "column 4 is rated 100%: it wins"
+    compared = run("explain", "examples/tree", "44352").stdout
+    points = re.findall(r"^ {2}(for|against) column|^ {4}([+-])", compared, re.M)
+    assert [sign or title for title, sign in points] == ["for", *"++++", "against", *"----"]
+
+
+def test_training_says_what_it_leaves_out(tmp_path: Path) -> None:
+    options = ("--labels", "optimal", "--out", str(tmp_path / "model"), "--json")
+    done = run("train", "examples/tiny", *options)
+    (report,) = json_lines(done.stdout)
+    left_out: dict[str, int] = report["left_out"]  # type: ignore[assignment]
+    assert sum(left_out.values()) + report["rows"] == 339  # type: ignore[operator]
+    assert "324 positions left out" in done.stderr
+    assert "only 15 are used" in done.stderr
+
+
+def test_a_log_shows_how_many_labels_are_solved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("selfplay.cli.progress.LOG_SECONDS", 0.0)
+    shutil.copytree(ROOT / "examples" / "tiny", tmp_path / "run")
+    (tmp_path / "run" / "quality.json").unlink(missing_ok=True)
+    done = run("dataset", "quality", "run", "--sample", "3", cwd=tmp_path)
+    assert done.stderr.splitlines()[-1] == "3 of 3 positions solved"
 
 
 def test_debug_shows_the_traceback() -> None:

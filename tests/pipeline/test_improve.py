@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from selfplay.pipeline.improve import Improvement
 from selfplay.storage.dataset import Dataset
 from selfplay.train.model import Model
 from tests.cli.command import ROOT, SELFPLAY, json_lines, run, terminal
@@ -72,6 +74,37 @@ def test_the_same_command_goes_on(
     assert "the same command resumes" in errors
     after = run("improve", "there", "--rounds=3", *SMALL, cwd=tmp_path)
     assert json_lines(after.stdout) == lines
+
+
+def test_the_rounds_asked_for_last_are_kept(
+    rounds: tuple[Path, list[dict[str, object]]], tmp_path: Path
+) -> None:
+    folder, lines = rounds
+    again = run("improve", "here", *SMALL, cwd=folder.parent)
+    assert json_lines(again.stdout) == lines
+    # Stopped before its first round is complete, and resumed.
+    shutil.copytree(folder, tmp_path / "here")
+    (tmp_path / "here" / "rounds.jsonl").unlink()
+    kept = json.loads((tmp_path / "here" / "improve.json").read_text())["rounds"]
+    assert (kept, Improvement(str(tmp_path / "here"), {}).total) == (3, 3)
+    assert Improvement(str(tmp_path / "here"), {}, 4).total == 4
+    # Fewer are shown, none is forgotten.
+    assert (
+        json_lines(run("improve", "here", "--rounds=1", *SMALL, cwd=folder.parent).stdout)
+        == lines[:1]
+    )
+    assert Improvement(str(folder), {}).total == 3
+
+
+def test_the_tree_with_the_fewest_mistakes_is_suggested(
+    rounds: tuple[Path, list[dict[str, object]]],
+) -> None:
+    folder, lines = rounds
+    table = [word for word in SMALL if word != "--json"]
+    done = run("improve", "here", "--rounds=3", *table, cwd=folder.parent)
+    best = min(lines, key=lambda line: line["mistake_rate"])  # type: ignore[arg-type,return-value]
+    assert f"fewest mistakes: round {best['round']}," in done.stdout
+    assert done.stdout.rstrip().endswith(f"models/{best['round']:02d}")
 
 
 def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]) -> None:

@@ -27,6 +27,7 @@ from selfplay.train.explanation import wording_of
 from selfplay.train.features.lookahead import points_of
 from selfplay.train.model import Model, ready_to_write
 from selfplay.train.player import TreePlayer
+from selfplay.train.ties import best_move, best_moves, decided_by
 from selfplay.train.trainer import train_model
 from selfplay.train.training_set import training_set_of
 from selfplay.train.tree.exports import conclusion
@@ -279,6 +280,50 @@ def test_of_equals_a_tree_plays_what_wins_at_once(models: dict[str, Model]) -> N
     assert player.decide(Position.parse("112233")).move == 3
     assert player.decide(Position.parse("11223")).move == 3  # else the other side wins there
     assert player.decide(Position.parse("")).move == 3
+
+
+def test_whole_numbers_of_any_kind_are_positions(models: dict[str, Model]) -> None:
+    model, position = models["candidate"], Position.parse("44352")
+    own, mask = position.own, position.mask
+    scores = model.scores(*as_arrays(position))
+    for kind in (np.array, list, tuple, lambda numbers: np.uint64(numbers[0])):
+        assert np.array_equal(model.scores(kind([own]), kind([mask])), scores)
+    assert model.scores([], []).shape == (0, 7)
+    with pytest.raises(InputError, match="1 positions, mask 2"):
+        model.scores([own], [mask, mask])
+    for wrong in (-1, [0.5], "x", [[1]], [1 << 64], None, [np.uint64(1), -1]):
+        with pytest.raises(InputError, match="whole number from 0 up"):
+            model.scores(wrong, wrong)
+
+
+def test_accuracy_and_explanation_follow_the_rule_for_ties() -> None:
+    draw = random.Random(5)
+    seen = set()
+    for board in (Board(), Board(6, 5)):
+        positions, scores = [], []
+        for _ in range(60):
+            position = Position.parse("", board)
+            while not position.is_over:
+                legal = position.legal_moves
+                ties = sorted(draw.sample(legal, min(len(legal), 3)))
+                rated = [-1.0 if c not in legal else float(c in ties) for c in range(board.columns)]
+                scores.append(rated)
+                positions.append((position, ties))
+                position = position.play(draw.choice(legal))
+        own, mask = (
+            np.array([getattr(position, name) for position, _ in positions], np.uint64)
+            for name in ("own", "mask")
+        )
+        moves = best_moves(board, own, mask, np.array(scores)).tolist()
+        for move, (position, ties) in zip(moves, positions, strict=True):
+            wins = [c for c in ties if c in position.winning_moves]
+            safe = [c for c in ties if not position.play(c).winning_moves]
+            middle = (board.columns - 1) / 2
+            expected = min(wins or safe or ties, key=lambda c: (abs(c - middle), c))
+            assert move == best_move(position, ties) == expected
+            if len(ties) > 1:
+                seen.add(decided_by(position, ties))
+    assert len(seen) == 4
 
 
 def test_a_tree_can_explore_for_a_run(tmp_path: Path, models: dict[str, Model]) -> None:

@@ -199,6 +199,7 @@ def test_every_move_that_keeps_the_value_is_right(solved: Dataset) -> None:
     training_set = training_set_of([solved], "optimal")
     solver = Solver(memory=8)
     assert 50 < len(training_set) < solved.positions
+    assert len(training_set) + sum(training_set.left_out.values()) == solved.positions
     for row in range(0, len(training_set), 7):
         position = Position(Board(), int(training_set.own[row]), int(training_set.mask[row]), None)
         best = solver.best_moves(position)
@@ -220,6 +221,7 @@ def test_a_tree_of_optimal_moves_is_right_if_its_move_is_one(solved: Dataset) ->
     )
     assert report.train_accuracy > 0.99
     assert model.parameters["labels"] == "optimal"
+    assert report.rows + sum(report.left_out.values()) == solved.positions
     assert sum(map(sum, report.confusion)) == report.test_rows
     right = sum(row[k] for k, row in enumerate(report.confusion))
     assert right / report.test_rows == report.test_accuracy

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from selfplay.arrays import Array
+from selfplay.arrays import Array, bitboards
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import population
@@ -110,9 +110,10 @@ class FeatureSet:
             cells += ((f"column {column}: {name}", width) for name, width in TACTICS)
         return cells
 
-    def encode(self, own: Array, mask: Array, threads: int | None = None) -> Array:
+    def encode(self, own: Any, mask: Any, threads: int | None = None) -> Array:
         """uint8 [position, row, feature]: a row for each column if `by_move`, zeros where it is
         full; else one row."""
+        own, mask = bitboards(own, mask)
         rows = self.board.columns if self.by_move else 1
         out = np.empty((len(own), rows, len(self._features())), np.uint8)
         absolute = self.perspective == "absolute"

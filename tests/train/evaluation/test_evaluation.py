@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,11 +10,14 @@ import numpy as np
 import pytest
 
 from selfplay.errors import InputError
-from selfplay.game.board import Board
+from selfplay.game.board import Board, mirrored
 from selfplay.game.position import Position
 from selfplay.registry import PlayerSpec
 from selfplay.solver.solver import Solver, sign
+from selfplay.storage.dataset import Dataset
+from selfplay.train.config import TrainingConfig
 from selfplay.train.evaluation.evaluation import evaluate
+from selfplay.train.evaluation.overlap import in_training_runs
 from selfplay.train.evaluation.positions import (
     COUNT,
     ILLEGAL,
@@ -24,6 +28,8 @@ from selfplay.train.evaluation.positions import (
 )
 from selfplay.train.model import BASE, Model
 from selfplay.train.player import TreePlayer
+from selfplay.train.trainer import train_model
+from tests import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +45,24 @@ def test_the_questions_are_remade_by_what_they_were_made(questions: EvaluationSe
     assert {position.ply for position in asked} == set(STONES)
     keys = {position.key(canonical=True) for position in asked}
     assert len(keys) == COUNT
+
+
+def test_positions_of_the_training_runs_are_counted(questions: EvaluationSet) -> None:
+    run = Dataset(str(ROOT / "examples" / "tiny"))
+    model, _ = train_model([run], TrainingConfig())
+    own, mask = next(run.rows())[1][:5].stones(Board())
+    image = mirrored(Board(), own), mirrored(Board(), mask)
+    some = EvaluationSet(Board(), *image, np.zeros((5, 7), np.int8))
+    assert in_training_runs(model, some) == 5
+    assert in_training_runs(model, questions) == in_training_runs(model, questions[:9]) == 0
+    moved = {"runs": [{**model.provenance["runs"][0], "fingerprint": "0" * 32}]}
+    for provenance in (
+        {},
+        moved,
+        {"runs": [{"run": "s3://far/away"}]},
+        {"runs": [{"run": "gone"}]},
+    ):
+        assert in_training_runs(replace(model, provenance=provenance), some) is None
 
 
 def test_the_answers_are_those_of_the_solver(questions: EvaluationSet) -> None:
