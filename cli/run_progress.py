@@ -35,11 +35,20 @@ def reporter(as_json: bool) -> Iterator[Display[Progress]]:
             yield bar
 
 
+def extent(progress: Progress) -> tuple[int, int, str]:
+    """How much is complete, of how much, in shards; in positions if the run ends by them."""
+    if progress.wanted is None:
+        return progress.shards, progress.shards_total, "shards"
+    return progress.positions, progress.wanted, "positions"
+
+
 def counts(progress: Progress) -> str:
-    """Games and positions so far, and the time that remains."""
-    wanted = "" if progress.wanted is None else f" of {progress.wanted:,}"
-    games, positions = counted(progress.games, "game"), counted(progress.positions, "position")
-    parts = [games, positions + wanted]
+    """What else there is so far, and the time that remains."""
+    games = counted(progress.games, "game")
+    if progress.wanted is None:
+        parts = [games, counted(progress.positions, "position")]
+    else:
+        parts = [counted(progress.shards, "shard"), games]
     if progress.failed:
         parts.append(f"{len(progress.failed)} failed")
     if progress.seconds_left is not None:
@@ -56,7 +65,10 @@ def speed(progress: Progress) -> str:
     if progress.new_rollouts:
         parts.append(f"{_with_unit(progress.rollouts_per_second)} rollouts/s")
     workers = progress.workers
-    parts.append(counted(workers, "worker") if workers else "workers are starting")
+    starting = "workers are starting"
+    if progress.wanted is not None and progress.new_shards:
+        starting = "workers are starting on what is missing"
+    parts.append(counted(workers, "worker") if workers else starting)
     if progress.retries:
         parts.append(counted(progress.retries, "retry", "retries"))
     return ", ".join(parts)
@@ -89,8 +101,8 @@ class LogLines:
         self._report_news(progress)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + LOG_SECONDS
-            shards = f"{progress.shards:,} of {progress.shards_total:,} shards"
-            self.print(f"{shards}, {counts(progress)}, {speed(progress)}")
+            done, total, unit = extent(progress)
+            self.print(f"{done:,} of {total:,} {unit}, {counts(progress)}, {speed(progress)}")
 
     def _report_news(self, progress: Progress) -> None:
         if progress.lost > self._lost:
@@ -118,7 +130,7 @@ class Bar(LogLines):
 
         self.live = Live(
             MofNCompleteColumn(),
-            TextColumn("shards"),
+            TextColumn("{task.fields[unit]}"),
             BarColumn(bar_width=10),
             TextColumn("{task.description}"),
             console=Console(stderr=True),
@@ -126,13 +138,15 @@ class Bar(LogLines):
             refresh_per_second=2,
             redirect_stdout=False,
         )
-        self._task = self.live.add_task("starting", total=None)
+        self._task = self.live.add_task("starting", total=None, unit="")
 
     def show(self, progress: Progress) -> None:
+        done, total, unit = extent(progress)
         self.live.update(
             self._task,
-            completed=progress.shards,
-            total=progress.shards_total,
+            completed=done,
+            total=total,
+            unit=unit,
             description=f"{counts(progress)}\n{speed(progress)}",
         )
         self._report_news(progress)
@@ -165,6 +179,7 @@ class JsonLines:
             "shards_total": progress.shards_total,
             "games": progress.games,
             "positions": progress.positions,
+            "positions_total": progress.wanted,
             "positions_per_s": round(progress.positions_per_second, 1),
             "positions_per_s_now": round(progress.positions_per_second_now, 1),
             "rollouts_per_s": round(progress.rollouts_per_second),

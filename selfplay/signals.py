@@ -26,6 +26,13 @@ def handling(handlers: dict[int, Handler]) -> Iterator[None]:
 
 
 @contextmanager
+def interrupting() -> Iterator[None]:
+    """Let every signal that stops a program raise KeyboardInterrupt inside the block."""
+    with handling(dict.fromkeys(STOPPING, signal.default_int_handler)):
+        yield
+
+
+@contextmanager
 def deferring(*numbers: int) -> Iterator[None]:
     """Deliver signals that arrive inside the block after it. Threads receive none."""
     if threading.current_thread() is not threading.main_thread():

@@ -8,6 +8,14 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def size(count: float) -> str:
+    """A number of bytes: 42.3 kB, 1.2 GB."""
+    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= least:
+            return f"{count / least:,.1f} {unit}"
+    return f"{count:.0f} bytes"
+
+
 def shortened(name: str, width: int) -> str:
     """A name that keeps its end, which tells it from others; of `a - b`, each of the two."""
     if len(name) <= width:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from selfplay.errors import printable
-from selfplay.options import options_of
+from selfplay.errors import InputError, printable
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.label_quality import LabelQuality
+from selfplay.storage.origin import generate_command, name_of, source_text
 from selfplay.storage.rows import schema
-from selfplay.storage.spec import Spec
 from selfplay.storage.statistics import Statistics
 
 NAME = "README.md"
+_MOST_BYTES = 1 << 20
 
 MEANINGS = {
     "game": "index of the game in the run",
@@ -110,7 +110,7 @@ def render_card(dataset: Dataset, statistics: Statistics, quality: LabelQuality 
             "games won, drawn, lost by the first player",
             f"{results.wins:,}, {results.draws:,}, {results.losses:,}",
         ),
-        ("shards", f"{len(dataset.shards()):,} of {manifest.shards:,}"),
+        ("shards", shards_made(len(dataset.shards()), manifest.shards)),
         ("fingerprint", f"`{dataset.fingerprint}`"),
     ]
     columns = [
@@ -134,43 +134,46 @@ def render_card(dataset: Dataset, statistics: Statistics, quality: LabelQuality 
     return printable(card)  # parts of it come from untrusted files
 
 
+def shards_made(count: int, of: int) -> str:
+    return f"{count:,} of {of:,}"
+
+
+def says_complete(dataset: Dataset) -> bool:
+    """Whether the run's card was written when the run had all its shards."""
+    try:
+        card = dataset.place.read(NAME, _MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, InputError):
+        return False
+    shards = dataset.manifest.shards
+    return f"| shards | {shards_made(shards, shards)} |" in card
+
+
 def _unique_openings(statistics: Statistics) -> list[tuple[str, str]]:
     count = statistics.unique_openings
     return [] if count is None else [("unique openings up to mirroring", f"{count:,}")]
-
-
-def generate_command(spec: Spec, place: str) -> str:
-    """The command that generates a run with this spec."""
-    words = ["selfplay", "generate", place]
-    default = Spec()
-    for option in options_of(Spec):
-        if (value := getattr(spec, option.name)) != getattr(default, option.name):
-            words += [f"--{option.name.replace('_', '-')}", str(value)]
-    return shlex.join(words)
 
 
 def _origin(dataset: Dataset) -> str:
     manifest = dataset.manifest
     made = "Made with " + ", ".join(f"{n} {value}" for n, value in manifest.made_with.items())
     if manifest.spec is None:
-        return f"Source: `{dict(manifest.source or {})}`\n\n{made}."
+        text = source_text(manifest.source)
+        teachers = ", ".join(f"`{name}`" for name in manifest.teachers)
+        labels = f"\n\nLabels are by {teachers}." if teachers else ""
+        return f"{text[0].upper()}{text[1:]}.{labels}\n\n{made}."
     again = (
         "The same command gives the same rows on any machine and any number of cores"
         if manifest.is_repeatable
         else "A player has a time limit: the same command gives different rows each time"
     )
-    return f"    {generate_command(manifest.spec, _name(dataset))}\n\n{again}.\n\n{made}."
-
-
-def _name(dataset: Dataset) -> str:
-    return str(dataset.place).rsplit("/", 1)[-1]
+    return f"    {generate_command(manifest.spec, name_of(dataset))}\n\n{again}.\n\n{made}."
 
 
 def _quality_section(dataset: Dataset, quality: LabelQuality | None) -> str:
     if quality is None:
         if not dataset.board.fits_word:
             return ""
-        return _QUALITY.format(text=_NOT_MEASURED.format(name=shlex.quote(_name(dataset))))
+        return _QUALITY.format(text=_NOT_MEASURED.format(name=shlex.quote(name_of(dataset))))
     header = ("stones", "solved", "optimal", "contested", "mistakes in contested")
     rows = [
         (

@@ -1,17 +1,19 @@
-"""Import and export CSV files of positions and moves.
+"""Import and export positions and moves as CSV files, and export rows as JSON lines.
 
 csv-012     cell_0 … cell_41,move    row by row from the top left: 0 empty, 1 and 2 the players
 csv-signed  pos_0 … pos_41,move      column by column from the bottom left: 0, 1 and -1
 csv         all columns of a run, lists as one column per element; null is empty
+jsonl       all columns of a run, a JSON object per line
 """
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +28,9 @@ from selfplay.storage.manifest import Manifest
 from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 
-Format = Literal["csv", "csv-012", "csv-signed"]
+Format = Literal["csv", "csv-012", "csv-signed", "jsonl"]
+
+TableOf = Callable[[Rows, Board], pa.Table]
 
 SHARD_ROWS = 20_000
 _LONGEST_LINE = 65_536
@@ -34,17 +38,48 @@ _CELLS_AND_MOVES = {str(number) for number in range(-1, 16)}
 _SHOWN = 5
 
 
+_OTHERS = {
+    *("arrow", "avro", "db", "feather", "gz", "h5", "npy", "npz", "orc", "parquet", "pickle"),
+    *("tsv", "xlsx", "xz", "zip", "zst"),
+}
+
+
+def check_ending(file: str, form: Format) -> None:
+    """Refuse a file whose name says another format."""
+    ending = file.partition("?")[0].rpartition("/")[2].rpartition(".")[2].lower()
+    named = {"csv": "csv", "json": "jsonl", "jsonl": "jsonl", "ndjson": "jsonl"}.get(ending)
+    if ending in _OTHERS or (named is not None and named != form.partition("-")[0]):
+        raise InputError(
+            f"{quoted(file)} does not name a file of --format {form}; there is: "
+            f"{', '.join(get_args(Format))} (default: csv); the shards of a run are Parquet files"
+        )
+
+
 def export(dataset: Dataset, form: Format, place: Location, name: str) -> int:
     """Write all rows to a file, atomically; the number of rows."""
-    table_of, count = _TABLES[form], 0
+    with place.writing(name) as file:
+        if form == "jsonl":
+            return _write_lines(dataset, file)
+        return _write_csv(dataset, _TABLES[form], file)
+
+
+def _write_csv(dataset: Dataset, table_of: TableOf, file: BinaryIO) -> int:
+    count = 0
     no_rows = _unlabelled(np.zeros((0, dataset.board.cells)), np.zeros(0), dataset.board)
     options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
-    with place.writing(name) as file:
-        file.write((",".join(table_of(no_rows, dataset.board).column_names) + "\n").encode())
-        for _, rows in dataset.rows():
-            if len(rows):
-                arrow_csv.write_csv(table_of(rows, dataset.board), file, options)
-            count += len(rows)
+    file.write((",".join(table_of(no_rows, dataset.board).column_names) + "\n").encode())
+    for _, rows in dataset.rows():
+        if len(rows):
+            arrow_csv.write_csv(table_of(rows, dataset.board), file, options)
+        count += len(rows)
+    return count
+
+
+def _write_lines(dataset: Dataset, file: BinaryIO) -> int:
+    count = 0
+    for batch in dataset.batches():
+        file.writelines(json.dumps(row).encode() + b"\n" for row in batch.to_pylist())
+        count += len(batch)
     return count
 
 
@@ -84,7 +119,7 @@ def _signed_columns(rows: Rows, board: Board) -> pa.Table:
     return _cell_columns("pos", _by_columns(signed, board), rows.move)
 
 
-_TABLES: dict[str, Callable[[Rows, Board], pa.Table]] = {
+_TABLES: dict[str, TableOf] = {
     "csv-012": lambda rows, board: _cell_columns("cell", rows.board, rows.move),
     "csv-signed": _signed_columns,
     "csv": _all_columns,

@@ -21,6 +21,7 @@ from selfplay.game.board import Board
 from selfplay.notebook import table
 from selfplay.storage.location import File, Location
 from selfplay.storage.manifest import Manifest
+from selfplay.storage.row_checks import changed_game
 from selfplay.storage.rows import Rows, schema
 from selfplay.storage.shard import (
     DamagedShardError,
@@ -290,6 +291,8 @@ def write_shard(
         if footer.spec_hash != wanted.spec_hash:
             raise InputError(f"{place}/{shard_path(shard)} belongs to another run: not overwritten")
         if footer.end_game < wanted.end_game:
+            if manifest.is_repeatable:
+                _refuse_changed_games(Dataset(place, manifest), footer, rows)
             return False
         if (
             manifest.is_repeatable
@@ -307,3 +310,17 @@ def write_shard(
         return wanted
     on_existing()
     return existing[-1]
+
+
+def _refuse_changed_games(dataset: Dataset, footer: Footer, rows: Rows) -> None:
+    """Refuse rows that differ from those of the shorter shard that they would replace."""
+    before = dataset.read(footer.shard)
+    change = changed_game(before, rows[rows.game < footer.end_game], dataset.board)
+    if change is not None:
+        has_own = dataset.spec is not None and any(p.source for p in dataset.spec.players)
+        cause = (
+            "is the player's randomness seeded by new_game?" if has_own else "other code made it"
+        )
+        raise InputError(
+            f"{dataset.place}/{shard_path(footer.shard)} stays as it was: {change}: {cause}"
+        )

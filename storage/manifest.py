@@ -78,6 +78,14 @@ class Manifest:
         return -(-self.board.cells // 2) if self.skips_replies else self.board.cells
 
     @property
+    def teachers(self) -> list[str]:
+        """The players that labelled the rows, as far as they are known."""
+        if self.spec is not None:
+            return [self.spec.teacher]
+        names = (self.source or {}).get("teachers")
+        return list(map(str, names)) if isinstance(names, list) else []
+
+    @property
     def skips_replies(self) -> bool:
         """Whether games have no rows for the moves of an opponent."""
         if self.spec is not None:

@@ -1,8 +1,9 @@
-"""Merge runs into one, dropping duplicate games."""
+"""Merge runs into one, dropping duplicate games. Parts of one run are joined game by game."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice, pairwise
 from typing import Any
@@ -13,7 +14,9 @@ from selfplay.errors import InputError
 from selfplay.storage.dataset import Dataset, write_run
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
+from selfplay.storage.origin import origin_of
 from selfplay.storage.rows import Rows
+from selfplay.storage.split import Part, part_of
 
 
 def merge(datasets: Sequence[Dataset], place: Location) -> Dataset:
@@ -32,11 +35,12 @@ def merge(datasets: Sequence[Dataset], place: Location) -> Dataset:
     for dataset in datasets:
         digest.update(f"merged {dataset.fingerprint}\n".encode())
     source: dict[str, Any] = {
-        "merged": [{"run": str(d.place), "fingerprint": d.fingerprint} for d in datasets]
+        "merged": [origin_of(dataset) for dataset in datasets],
+        "teachers": teachers(datasets),
     }
     if any(dataset.manifest.skips_replies for dataset in datasets):
         source["skips_replies"] = True
-    if any(dataset.manifest.has_gaps for dataset in datasets):
+    if any(run.has_gaps for run in _runs_needed(datasets)):
         source["has_gaps"] = True
     manifest = Manifest.of_source(
         digest.hexdigest(), first.board, games, first.manifest.shard_games, source
@@ -51,19 +55,63 @@ def merge(datasets: Sequence[Dataset], place: Location) -> Dataset:
 
 def teachers(datasets: Sequence[Dataset]) -> list[str]:
     """The teachers of the runs, as far as they are known."""
-    return sorted({dataset.spec.teacher for dataset in datasets if dataset.spec is not None})
+    return sorted({name for dataset in datasets for name in dataset.manifest.teachers})
 
 
 def games_with_rows(datasets: Sequence[Dataset]) -> int:
-    """The number of games with positions, duplicates included."""
-    return sum(len(np.unique(rows.game)) for dataset in datasets for _, rows in dataset.rows())
+    """The number of games with positions, duplicates included; a game in several parts of a run
+    is one."""
+    return sum(len(np.unique(rows.game)) for run in _runs(datasets) for rows in run.shards())
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run, or the given parts of one, in which games keep their numbers."""
+
+    datasets: list[Dataset]
+    parts: list[Part]  # none of a run that is no part
+
+    @property
+    def has_gaps(self) -> bool:
+        halves = {(part.test, part.name) for part in self.parts if part.is_of_whole_games}
+        if any({(test, "train"), (test, "test")} <= halves for test, _ in halves):
+            return False
+        return any(dataset.manifest.has_gaps for dataset in self.datasets)
+
+    def shards(self) -> Iterator[Rows]:
+        """The rows of each shard, in order; those that several parts have once."""
+        for shard in sorted({shard for dataset in self.datasets for shard in dataset.shards()}):
+            have = [dataset for dataset in self.datasets if shard in dataset.footers]
+            rows = Rows.join([dataset.read(shard) for dataset in have])
+            if len(have) > 1:
+                rows = rows[np.lexsort((rows.ply, rows.game))]
+                rows = rows[rows.is_first() | np.append(True, np.diff(rows.ply) != 0)[: len(rows)]]
+            yield rows
+
+
+def _runs(datasets: Sequence[Dataset]) -> list[_Run]:
+    """The runs, with the parts of one run together."""
+    runs: dict[object, _Run] = {}
+    for number, dataset in enumerate(datasets):
+        part = part_of(dataset.manifest)
+        key = number if part is None else (part.fingerprint, dataset.manifest.shard_games)
+        run = runs.setdefault(key, _Run([], []))
+        run.datasets.append(dataset)
+        run.parts.extend([] if part is None else [part])
+    return list(runs.values())
+
+
+def _runs_needed(datasets: Sequence[Dataset]) -> list[_Run]:
+    """The runs without the parts of one that is there as a whole."""
+    whole = {dataset.fingerprint for dataset in datasets}
+    return [run for run in _runs(datasets) if not {part.fingerprint for part in run.parts} & whole]
 
 
 def _unique_games(datasets: Sequence[Dataset]) -> Iterator[Rows]:
     """The rows of every game once."""
     seen: set[bytes] = set()
-    for dataset in datasets:
-        for _, rows in dataset.rows():
+    for run in _runs_needed(datasets):
+        for rows in run.shards():
             for start, stop in pairwise([*np.flatnonzero(rows.is_first()), len(rows)]):
                 game = rows[start:stop]
                 key = _digest(game)

@@ -10,6 +10,7 @@ import numpy as np
 
 from selfplay.arrays import Array
 from selfplay.game.board import Board
+from selfplay.game.position import format_moves
 from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 from selfplay.storage.shard import DamagedShardError
 
@@ -105,6 +106,24 @@ class LastMoves:
         won = was_played & (_has_line(after == 1, board) | _has_line(after == 2, board))
         ended = was_played & (won | (after != 0).all(axis=(1, 2)))
         return cls(after, is_last, won, ended)
+
+
+def changed_game(before: Rows, after: Rows, board: Board) -> str | None:
+    """What is different in the first game whose rows are; None if all are the same."""
+    for game in np.union1d(before.game, after.game).tolist():
+        was, now = before[before.game == game], after[after.game == game]
+        if was.fingerprint() == now.fingerprint():
+            continue
+        played, plays = (format_moves(rows.played.tolist(), board) for rows in (was, now))
+        if played != plays:
+            return f"game {game:,} was {played} and is {plays} now"
+        name = next(
+            name
+            for (name, old), (_, new) in zip(was.columns(), now.columns(), strict=True)
+            if old.tobytes() != new.tobytes()
+        )
+        return f"game {game:,} has another {name} now"
+    return None
 
 
 def _game_checks(

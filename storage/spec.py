@@ -11,6 +11,7 @@ run begins with the rows of a shorter one.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
@@ -165,16 +166,14 @@ class Spec:
     def players(self) -> list[PlayerSpec]:
         return [PlayerSpec.parse(name) for name in self.roles.values()]
 
-    @property
-    def words_to_resume(self) -> list[str]:
-        """The options of `generate` without which a run of this spec is not resumed: players whose
-        code only a command line may name."""
-        return [
-            word
-            for role, player in zip(self.roles, self.players, strict=True)
-            if player.name == "py"
-            for word in (f"--{role}", str(replace(player, source=None)))
-        ]
+    def command_to_resume(self, run: str) -> str:
+        """The command that resumes a run of this spec. It names players whose code only a command
+        line may name."""
+        words = ["selfplay", "generate", run]
+        for role, player in zip(self.roles, self.players, strict=True):
+            if player.name == "py":
+                words += [f"--{role}", str(replace(player, source=None))]
+        return shlex.join(words)
 
     @property
     def is_repeatable(self) -> bool:

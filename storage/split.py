@@ -6,6 +6,7 @@ part. The part follows from the position alone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -17,6 +18,7 @@ from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset, write_run
 from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
+from selfplay.storage.origin import origin_of
 from selfplay.storage.rows import Rows
 
 _WORD = (1 << 64) - 1
@@ -31,8 +33,11 @@ def write_split(dataset: Dataset, test: float, out: str) -> list[Dataset]:
 
     def part(name: str, *, is_test: bool) -> Dataset:
         digest = blake2b(f"split {dataset.fingerprint} {test!r} {name}".encode(), digest_size=16)
-        split = {"run": str(dataset.place), "fingerprint": dataset.fingerprint, "test": test}
-        source: dict[str, Any] = {"split": {**split, "part": name}, "has_gaps": True}
+        source: dict[str, Any] = {
+            "split": {**origin_of(dataset), "test": test, "part": name},
+            "teachers": dataset.manifest.teachers,
+            "has_gaps": True,
+        }
         if dataset.manifest.skips_replies:
             source["skips_replies"] = True
         manifest = Manifest.of_source(
@@ -50,6 +55,26 @@ def write_split(dataset: Dataset, test: float, out: str) -> list[Dataset]:
 
     no_rows = dataset.read(dataset.shards()[0])[:0]
     return [part("train", is_test=False), part("test", is_test=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a run is a part of."""
+
+    fingerprint: str  # of the run that was split
+    test: float
+    name: str
+    is_of_whole_games: bool
+
+
+def part_of(manifest: Manifest) -> Part | None:
+    """None if the run is no part of another."""
+    match manifest.source:
+        case {"split": {"fingerprint": str(run), "test": float(test), "part": str(name), **rest}}:
+            source = rest.get("source")
+            has_gaps = isinstance(source, dict) and bool(source.get("has_gaps"))
+            return Part(run, test, name, not has_gaps)
+    return None
 
 
 def in_test_set(rows: Rows, board: Board, test: float) -> Array:

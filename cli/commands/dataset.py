@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,12 +17,14 @@ from selfplay.cli.options import BoardSize, Connect, Json, Plot, Run
 from selfplay.errors import InputError, printable, quoted
 from selfplay.game.board import Board
 from selfplay.pipeline.job import StoppedError
+from selfplay.signals import interrupting
 from selfplay.wording import counted
 
 if TYPE_CHECKING:
     from selfplay.storage.dataset import Dataset
     from selfplay.storage.label_quality import LabelQuality
     from selfplay.storage.statistics import Statistics
+    from selfplay.storage.verify import Problem
 
 _STRAYS_SHOWN = 5
 
@@ -63,6 +66,7 @@ def as_record(dataset: Dataset, numbers: Statistics) -> dict[str, object]:
         "fingerprint": dataset.fingerprint,
         "spec_hash": dataset.manifest.identity,
         "spec": None if spec is None else asdict(spec),
+        "teachers": dataset.manifest.teachers,
         "source": dataset.manifest.source,
     }
 
@@ -71,13 +75,13 @@ def show(dataset: Dataset, numbers: Statistics) -> None:
     from selfplay.cli.rendering import bar, console, has_unicode, plain_table
 
     out = console()
-    spec, results, strays = dataset.spec, numbers.results, dataset.unexpected_files()
+    results, strays = numbers.results, dataset.unexpected_files()
     without_rows = numbers.games_without_rows
     repeated = numbers.positions - numbers.unique_positions
     bytes_each = dataset.bytes / max(1, numbers.positions)
     facts = [
         ("board", str(dataset.board)),
-        ("teacher", "-" if spec is None else spec.teacher),
+        ("teacher", " and ".join(dataset.manifest.teachers) or "-"),
         ("shards", f"{len(dataset.shards()):,} of {dataset.manifest.shards:,}"),
         (
             "games",
@@ -97,13 +101,15 @@ def show(dataset: Dataset, numbers: Statistics) -> None:
         ("fingerprint", dataset.fingerprint),
     ]
     if games := results.games:
-        lengths = numbers.lengths
-        mean = sum(length * count for length, count in lengths.items()) / games
         wins, draws, losses = results.wins / games, results.draws / games, results.losses / games
-        facts += [
-            ("first player", f"wins {wins:.1%}, draws {draws:.1%}, loses {losses:.1%}"),
-            ("game length", f"{min(lengths)} to {max(lengths)} stones, {mean:.1f} on average"),
-        ]
+        facts.append(("first player", f"wins {wins:.1%}, draws {draws:.1%}, loses {losses:.1%}"))
+    if lengths := numbers.lengths:
+        known = sum(lengths.values())
+        mean = sum(length * count for length, count in lengths.items()) / known
+        of = f", in {counted(known, 'game')} whose last position is here" * (known < games)
+        facts.append(
+            ("game length", f"{min(lengths)} to {max(lengths)} stones, {mean:.1f} on average{of}")
+        )
     if strays:
         more = f" and {len(strays) - _STRAYS_SHOWN:,} more" * (len(strays) > _STRAYS_SHOWN)
         names = ", ".join(quoted(name) for name in strays[:_STRAYS_SHOWN])
@@ -144,23 +150,30 @@ def verify(
 ) -> None:
     """Verify a run: check every shard against its footer and replay every game.
 
-    Problems are listed by file and game, and the exit code is 1.
+    Problems are listed by file and game, and the exit code is 1. So it is of an unfinished run,
+    whose present shards are verified.
 
     Example: selfplay dataset verify examples/tiny
     """
     from selfplay.storage.dataset import Dataset
-    from selfplay.storage.verify import quarantine_shards
+    from selfplay.storage.verify import quarantine_shards, sound_positions
     from selfplay.storage.verify import verify as problems_of
 
     dataset = Dataset(run)
-    problems = list(problems_of(dataset))
+    found = list(problems_of(dataset))
+    problems = [problem for problem in found if not problem.is_open]
+    positions = sound_positions(dataset, problems)
     moved = quarantine_shards(dataset, problems) if quarantine else []
-    positions = 0 if problems else dataset.positions
+    total, wanted = dataset.manifest.shards, dataset.manifest.positions
+    there = len(dataset.planned_files)
+    is_open = len(found) > len(problems) or (not problems and positions < (wanted or 0))
     if as_json:
         record = {
-            "ok": not problems,
-            "shards": len(dataset.files),
+            "ok": not (problems or is_open),
+            "shards": there,
+            "shards_total": total,
             "positions": positions,
+            "unfinished": is_open,
             "problems": [asdict(problem) for problem in problems],
             "set_aside": moved,
         }
@@ -170,13 +183,30 @@ def verify(
             print(printable(str(problem)))
         for name in moved:
             print(f"moved to quarantine: {name}")
-        if moved and dataset.spec is not None:
-            print(f"`{shlex.join(['selfplay', 'generate', run])}` makes them again")
+        lost = {problem.shard for problem in problems} - {None, *dataset.planned_files}
+        resume = "" if dataset.spec is None else dataset.spec.command_to_resume(run)
+        if resume and (moved or lost):
+            print(f"`{resume}` makes {'them' if len({*moved, *lost}) > 1 else 'it'} again")
         verdict = counted(len(problems), "problem") if problems else "no problems"
-        shards = counted(len(dataset.files), "shard")
-        print(f"{run}: {shards}, {counted(positions, 'position')}: {verdict}")
-    if problems:
+        shards, sound = counted(there, "shard"), " in sound ones" if problems else ""
+        if is_open:
+            shards = f"{there:,} of {counted(total, 'shard')}"
+            verdict += f"{'' if problems else ' in them'}; {_unfinished(dataset, found)}"
+            verdict += f": resume with {resume}"
+        print(f"{run}: {shards}, {counted(positions, 'position')}{sound}: {verdict}")
+    if problems or is_open:
         raise typer.Exit(1)
+
+
+def _unfinished(dataset: Dataset, found: Sequence[Problem]) -> str:
+    """What an unfinished run has not got yet."""
+    there = dataset.planned_files
+    said = []
+    if any(problem.is_open and problem.shard in there for problem in found):
+        said.append("the last lacks games, since the run was extended")
+    if later := dataset.manifest.shards - max(there, default=-1) - 1:
+        said.append(f"{later:,} {'is' if later == 1 else 'are'} not made yet")
+    return " and ".join(said) or f"it is to have {dataset.manifest.positions:,} positions"
 
 
 @app.command()
@@ -184,26 +214,28 @@ def export(
     run: Run,
     out: Annotated[str, Option(metavar="FILE", help="Output file or its URI.")],
     form: Annotated[
-        Literal["csv", "csv-012", "csv-signed"],
-        Option("--format", help="Columns of the file; csv: all columns of the run."),
+        Literal["csv", "csv-012", "csv-signed", "jsonl"],
+        Option("--format", help="Format of the file; csv and jsonl have all columns of the run."),
     ] = "csv",
 ) -> None:
-    """Export a run as a CSV file.
+    """Export a run as a CSV file, or as JSON lines.
 
-    csv: all columns, lists as one column per element. The others have the position and the move
-    alone, and can be imported. csv-012: cell_0 to cell_41, row by row from the top left, values
-    0, 1, 2. csv-signed: pos_0 to pos_41, column by column from the bottom left, values 0, 1, -1.
-    The move, counted from 0, is their last column.
+    csv: all columns, lists as one column per element. jsonl: all columns, a JSON object per line.
+    The others have the position and the move alone, and can be imported. csv-012: cell_0 to
+    cell_41, row by row from the top left, values 0, 1, 2. csv-signed: pos_0 to pos_41, column by
+    column from the bottom left, values 0, 1, -1. The move, counted from 0, is their last column.
 
     Example: selfplay dataset export examples/tiny --out tiny.csv
     """
     from selfplay.cli.outputs import output_file
-    from selfplay.storage.csv_io import export as export_csv
+    from selfplay.storage.csv_io import check_ending
+    from selfplay.storage.csv_io import export as export_rows
     from selfplay.storage.dataset import Dataset
 
+    check_ending(out, form)
     dataset = Dataset(run)
     place, name = output_file(out)
-    print(f"{out}: {counted(export_csv(dataset, form, place, name), 'position')}")
+    print(f"{out}: {counted(export_rows(dataset, form, place, name), 'position')}")
 
 
 @app.command("import")
@@ -231,7 +263,7 @@ def merge(
     runs: Annotated[list[str], Argument(metavar="RUN", help="Runs to merge.")],
     out: Annotated[str, Option(metavar="RUN", help="Output run.")],
 ) -> None:
-    """Merge several runs into one. Duplicate games are kept once.
+    """Merge several runs into one. Duplicate games are kept once, parts of a split are joined.
 
     Example: selfplay dataset merge examples/tiny examples/tiny --out merged
     """
@@ -241,10 +273,10 @@ def merge(
     from selfplay.storage.merge import merge as merge_runs
 
     datasets = [Dataset(run) for run in runs]
+    merged = merge_runs(datasets, Location(out))
     if len(different := teachers(datasets)) > 1:
         said = "; the merged run does not say which of them labelled a row"
         print(f"different teachers: {' and '.join(different)}{said}", file=sys.stderr)
-    merged = merge_runs(datasets, Location(out))
     removed = games_with_rows(datasets) - merged.games
     print(f"{out}: {merged.sizes}; {counted(removed, 'duplicate game')} removed")
 
@@ -294,7 +326,7 @@ def quality(
     dataset = Dataset(run)
     measured = LabelQuality(dataset, sample, seed)
     announce_compilation(dataset.board)
-    with progress("positions solved", in_logs=True) as update:
+    with progress("positions solved", in_logs=True) as update, interrupting():
         try:
             measured.measure(update)
         except KeyboardInterrupt:
@@ -327,7 +359,9 @@ def _show_quality(measured: LabelQuality, dataset: Dataset) -> None:
 
     out, counts = console(), measured.counts
     of = f"{measured.sample:,} of {dataset.positions:,} positions, seed {measured.seed}"
-    out.print(f"{of}; {counts.all.contested:,} of them are contested\n")
+    solved, contested = counts.all.positions, counts.all.contested
+    bases = f"mistakes: of {contested:,} contested positions; optimal: of all {solved:,} solved"
+    out.print(f"{of}\n{bases}\n")
     rows = [
         (*mistake_cells(phase, found), f"{found.positions:,}")
         for phase, found in counts.rows().items()

@@ -88,7 +88,7 @@ def explain(
     if position is not None and (export, depth) != (None, None):
         raise InputError("--export and --depth are of the tree: with no position")
     if out is not None:
-        content = export or "rules"
+        content: str = export or "rules"
         if position is not None:
             content = "json" if as_json else "text"
         _check_ending(out, content)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +18,7 @@ from selfplay.cli.streams import discard_output
 from selfplay.options import read_options
 from selfplay.pipeline.job import StoppedError
 from selfplay.storage.spec import Spec
-from selfplay.wording import counted
+from selfplay.wording import counted, size
 from selfplay.workers.executors.interface import JobError
 
 if TYPE_CHECKING:
@@ -133,8 +131,9 @@ def _conclude(plan: Plan, ended: Ended[Progress], stop: Stop, *, as_json: bool) 
     event = "failed" if progress.failed or ended.error else "stopped"
     _print_end(event, progress, None, as_json=as_json)
     done = f"{progress.shards:,} of {progress.shards_total:,} shards are complete"
-    words = ["selfplay", "generate", plan.place.uri, *plan.spec.words_to_resume]
-    resume = f"resume with: {shlex.join(words)}"
+    if progress.wanted is not None:
+        done = f"{progress.positions:,} of {progress.wanted:,} positions are complete"
+    resume = f"resume with: {plan.spec.command_to_resume(plan.place.uri)}"
     ended.raise_unless_complete(done, resume)
     print(f"--max-time is over: {done}; {resume}", file=sys.stderr)
 
@@ -196,14 +195,13 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
         return
     announce_compilation(plan.manifest.board)
     expected = estimate(plan)
-    shards = ceil((plan.games + expected.games_missing) / plan.spec.shard_games)
-    shards -= plan.manifest.shards - len(plan.missing)
     times = {cores: expected.seconds_on(cores) for cores in (here, *_MANY_CORES)}
     if as_json:
         record = {
             "games": expected.games_missing,
             "positions": round(expected.positions_missing),
-            "shards": shards,
+            "shards": expected.shards_missing,
+            "shards_rewritten": expected.shards_rewritten,
             "bytes": round(expected.bytes_missing),
             "positions_per_s_and_core": expected.positions_per_second,
             "measured_positions": expected.positions,
@@ -211,12 +209,13 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
         }
         print(json.dumps(record))
         return
+    again = ", one of them again with more games" * expected.shards_rewritten
     sample = f"{counted(expected.games, 'game')} in {expected.seconds:.1f} s"
     facts = [
         ("games", f"{expected.games_missing:,}"),
         ("positions", f"about {expected.positions_missing:,.0f}"),
-        ("shards", f"{shards:,}"),
-        ("size", f"about {expected.bytes_missing / 1e6:,.1f} MB"),
+        ("shards", f"{expected.shards_missing:,}" + again),
+        ("size", f"about {size(expected.bytes_missing)}"),
         ("speed", f"{expected.positions_per_second:,.0f} positions/s per core"),
     ]
     for cores, seconds in times.items():
@@ -224,3 +223,10 @@ def _print_estimate(plan: Plan, workers: int | None, *, as_json: bool) -> None:
     out = console()
     out.print(f"{plan.place}: estimate of what is missing, from {sample}")
     out.print(plain_table(("", ""), facts))
+    played = counted(expected.games_played, "game")
+    note = f"\nTimes are of playing {played}"
+    if expected.games_played > expected.games_missing:
+        is_counted = plan.manifest.positions is not None
+        causes = "to write a shard again" * expected.shards_rewritten, "to count" * is_counted
+        note += f", some of them again {' and '.join(filter(None, causes))}"
+    out.print(f"{note}; workers take some seconds more to start.", style="dim")

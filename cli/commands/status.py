@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import asdict
 
 from selfplay.cli.durations import duration
 from selfplay.cli.options import Json, Run
+from selfplay.wording import size
 
 
 def status(run: Run, as_json: Json = False) -> None:
@@ -21,18 +21,17 @@ def status(run: Run, as_json: Json = False) -> None:
 
     dataset = Dataset(run)
     now = status_of(dataset)
+    wanted, about = now.positions_total, ""
+    if wanted is not None and not now.is_complete:
+        about = "about " if now.positions else "at least "
     if as_json:
         print(json.dumps({**asdict(now), "complete": now.is_complete}))
         return
     facts = [
-        ("shards", f"{now.shards:,} of {now.shards_total:,}"),
-        ("games", f"{now.games:,} of {now.games_total:,}"),
-        (
-            "positions",
-            f"{now.positions:,}"
-            + ("" if now.positions_total is None else f" of {now.positions_total:,}"),
-        ),
-        ("size", f"{now.bytes / 1e6:,.1f} MB"),
+        ("shards", f"{now.shards:,} of {about}{now.shards_expected:,}"),
+        ("games", f"{now.games:,} of {about}{now.games_expected:,}"),
+        ("positions", f"{now.positions:,}" + ("" if wanted is None else f" of {wanted:,}")),
+        ("size", size(now.bytes)),
     ]
     if now.seconds_since_last is not None:
         facts.append(("last shard", f"{duration(now.seconds_since_last)} ago"))
@@ -44,8 +43,10 @@ def status(run: Run, as_json: Json = False) -> None:
         remaining = duration(now.seconds_left)
     elif dataset.spec is None:
         remaining = "unknown: import, merge or record the missing shards again"
+    elif not now.is_idle:
+        remaining = "not known yet"
     else:
-        words = shlex.join(["selfplay", "generate", run, *dataset.spec.words_to_resume])
-        remaining = f"unknown: nobody seems to work on it; resume with: {words}"
+        command = dataset.spec.command_to_resume(run)
+        remaining = f"unknown: nobody seems to work on it; resume with: {command}"
     facts.append(("remaining", remaining))
     console().print(plain_table(("", ""), facts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -201,7 +202,10 @@ def test_a_run_by_positions_says_how_far_it_is(tmp_path: Path) -> None:
     words = ["generate", "run", "--teacher=random", "--positions=300", "--workers=0"]
     done = run(*words, "--max-time=0s", cwd=tmp_path)
     assert "resume with: selfplay generate run\n" in done.stderr
-    assert "0 of 300" in run("status", "run", cwd=tmp_path).stdout
+    assert "0 of 300 positions are complete" in done.stderr
+    status = run("status", "run", cwd=tmp_path).stdout
+    assert re.search(r"games +0 of at least 8 *\npositions +0 of 300 *\n", status), status
+    assert "not known yet" in status
     assert run("generate", "run", "--workers=0", cwd=tmp_path).returncode == 0
     told = json_lines(run("status", "run", "--json", cwd=tmp_path).stdout)[0]
     assert (told["complete"], told["positions_total"]) == (True, 300)

@@ -58,7 +58,7 @@ def test_objects_are_short_in_a_shell_and_tables_in_a_notebook() -> None:
         (Decision(move=2), "Decision(move=2)", "column 3"),
         (model, f"66 leaves, fingerprint {model.fingerprint}", "<td>threshold</td>"),
         (run, f"Dataset('{SAMPLE}')", "<td>3,283</td>"),
-        (report, "<TrainingReport: 339 rows, 66 leaves", "<th>teacher</th>"),
+        (report, "<TrainingReport: 339 positions, 66 leaves", "<th>teacher</th>"),
     ):
         assert text in repr(thing)
         assert len(repr(thing)) < 250

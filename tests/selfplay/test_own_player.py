@@ -140,6 +140,32 @@ def test_a_run_is_resumed_by_naming_its_players_again(mine: Path) -> None:
         PlayerSpec.parse(spec.explorer.replace("mine.py", str(mine))).build(Board())
 
 
+def test_a_player_that_changed_before_the_first_shard_is_replaced(mine: Path) -> None:
+    words = ["generate", "run", "--teacher=py:mine.py:Mine", *OPTIONS]
+    mine.write_text(MINE.format(body="1 // 0"))
+    assert run(*words, cwd=mine.parent).returncode == 1
+    mine.write_text(MINE.format(body="return position.legal_moves[0]"))
+    refused = run(*words, cwd=mine.parent)
+    assert (refused.returncode, "it has no shards yet: --restart" in refused.stderr) == (2, True)
+    assert run(*words, "--restart", cwd=mine.parent).returncode == 0
+
+
+def test_a_player_that_ignores_its_seed_is_noticed_when_a_shard_grows(mine: Path) -> None:
+    body = "import random; return random.SystemRandom().choice(position.legal_moves)"
+    mine.write_text(MINE.format(body=body))
+    words = ["generate", "run", "--teacher=py:mine.py:Mine", "--opening=8", "--workers=0"]
+    assert run(*words, "--games=9", cwd=mine.parent).returncode == 0
+    before = Dataset(f"{mine.parent}/run").fingerprint
+    done = run(*words, "--games=12", cwd=mine.parent)
+    assert done.returncode == 1
+    assert re.search(
+        r"part-00000.parquet stays as it was: game \d was \d+ and is \d+ now: is the player's "
+        r"randomness seeded by new_game\?\n",
+        done.stderr,
+    ), done.stderr
+    assert Dataset(f"{mine.parent}/run").fingerprint == before
+
+
 def test_what_a_file_names_is_never_imported(mine: Path) -> None:
     folder, marker = mine.parent, mine.parent / "imported"
     text = mine.read_text()

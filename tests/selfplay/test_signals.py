@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from selfplay.signals import deferring, handling
+from selfplay.signals import STOPPING, deferring, handling, interrupting
 
 
 def test_handlers_are_put_back() -> None:
@@ -34,3 +34,9 @@ def test_a_deferred_signal_without_a_handler_interrupts(number: signal.Signals) 
 def test_an_ignored_signal_stays_ignored() -> None:
     with handling({signal.SIGUSR1: signal.SIG_IGN}), deferring(signal.SIGUSR1):
         os.kill(os.getpid(), signal.SIGUSR1)
+
+
+@pytest.mark.parametrize("number", STOPPING, ids=str)
+def test_what_stops_a_program_can_be_treated_as_ctrl_c(number: int) -> None:
+    with pytest.raises(KeyboardInterrupt), interrupting():
+        signal.raise_signal(number)

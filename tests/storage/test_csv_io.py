@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,11 +15,12 @@ import pytest
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
-from selfplay.storage.card import generate_command, render_card
+from selfplay.storage.card import render_card
 from selfplay.storage.csv_io import export, import_csv
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
 from selfplay.storage.merge import merge
+from selfplay.storage.origin import generate_command
 from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import Rows
 from selfplay.storage.spec import Spec
@@ -152,9 +155,28 @@ def test_the_parts_of_a_split_are_runs(dataset: Dataset, tmp_path: Path) -> None
         assert set(info["lengths"]) <= {str(length) for length in lengths}  # type: ignore[call-overload]
         for words in (["dataset", "info"], ["dataset", "verify"], ["dataset", "card"], ["status"]):
             assert run(*words, f"parts/{name}", cwd=tmp_path).returncode == 0, words
+    shown = run("dataset", "info", "parts/test", cwd=tmp_path).stdout
+    mean = re.search(r"game length +(\d+) to \d+ stones, ([\d.]+) on average, in", shown)
+    assert mean is not None
+    assert float(mean[2]) >= int(mean[1])
     done = run("dataset", "merge", *(f"parts/{name}" for name in NAMES), "--out", "m", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert run("dataset", "verify", "m", cwd=tmp_path).returncode == 0
+    # Parts of one run are joined to what they were; of the run and a part, the run is enough.
+    assert Dataset(f"{tmp_path}/m").fingerprint == dataset.fingerprint
+    assert not Dataset(f"{tmp_path}/m").manifest.has_gaps
+    again = merge([Dataset(f"{tmp_path}/parts/test"), dataset], Location(f"{tmp_path}/again"))
+    assert again.fingerprint == dataset.fingerprint
+    # Where they come from is not lost on the way.
+    teacher = dataset.manifest.teachers
+    for name in ("parts/train", "m"):
+        found = Dataset(f"{tmp_path}/{name}")
+        assert found.manifest.teachers == teacher
+        assert f"teacher           {teacher[0]}" in run("dataset", "info", str(found.place)).stdout
+        card = render_card(found, statistics(found), None)
+        assert dataset.fingerprint in card
+        assert "`selfplay generate run --games 20 " in card
+        assert "{'" not in card
     train = ["train", "parts/train", "--out", "tree", "--features", "cells", "--target", "move"]
     done = run(*train, cwd=tmp_path)
     assert (done.returncode, (tmp_path / "tree").exists()) == (0, True), done.stderr
@@ -187,6 +209,23 @@ def test_an_export_has_all_columns_and_says_what_it_replaces(
     assert "is a folder, not a file" in run(*words, "folder", cwd=tmp_path).stderr
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.parquet", "a.csv.gz"])
+def test_an_ending_of_another_format_is_refused(
+    dataset: Dataset, tmp_path: Path, name: str
+) -> None:
+    done = run("dataset", "export", str(dataset.place), "--out", name, cwd=tmp_path)
+    assert (done.returncode, "csv, csv-012, csv-signed, jsonl" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_lines_have_the_rows(dataset: Dataset, tmp_path: Path) -> None:
+    words = ["dataset", "export", str(dataset.place), "--format", "jsonl", "--out"]
+    assert run(*words, "a.csv", cwd=tmp_path).returncode == 2
+    assert run(*words, "a.jsonl", cwd=tmp_path).returncode == 0
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == dataset.scan().to_table().to_pylist()
+
+
 def test_merging_different_teachers_says_so(dataset: Dataset, tmp_path: Path) -> None:
     make_run(tmp_path / "other", Spec(games=2, shard_games=2, teacher="random", opening="20"))
     words = ["dataset", "merge", str(dataset.place), "other", "--out"]
@@ -194,6 +233,8 @@ def test_merging_different_teachers_says_so(dataset: Dataset, tmp_path: Path) ->
     assert done.returncode == 0
     assert done.stderr.startswith("different teachers: mcts:iterations=200,")
     assert " and random; the merged run does not say" in done.stderr
+    refused = run(*words, "other", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize("spec", [SPEC, Spec(games=2, board="12x9", teacher="mcts:20")])

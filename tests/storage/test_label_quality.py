@@ -167,7 +167,7 @@ def test_a_run_that_cannot_be_written_to_is_measured(
     monkeypatch.setattr(Location, "write", refuse)
     done = run("dataset", "quality", str(dataset.place), "--sample", "40")
     assert done.returncode == 0
-    assert done.stdout.startswith(f"40 of {dataset.positions} positions, seed 1; ")
+    assert done.stdout.startswith(f"40 of {dataset.positions} positions, seed 1\nmistakes: of ")
     assert "cannot be written to: quality.json was not saved" in done.stderr
 
 

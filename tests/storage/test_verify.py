@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from selfplay.cli.data_card import write_card
 from selfplay.game.board import Board
 from selfplay.game.openings import RandomPlies
 from selfplay.game.position import Position
@@ -18,6 +19,7 @@ from selfplay.storage.rows import NO_MOVE, Rows
 from selfplay.storage.shard import decode
 from selfplay.storage.spec import Spec
 from selfplay.storage.verify import verify
+from tests.cli.command import json_lines, run
 from tests.storage.made import SPEC, games_of, make_run, shard_of
 
 
@@ -133,7 +135,7 @@ def test_files_that_are_not_right_are_named(tmp_path: Path) -> None:
         "part-00003.parquet",
     ]
     assert "another run" in found[3]
-    assert "missing" in found[4]
+    assert "not made yet" in found[4]
 
 
 def test_every_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
@@ -166,10 +168,44 @@ def test_an_extended_run_has_its_last_shard_to_do_again(tmp_path: Path) -> None:
     assert longer.missing() == [2, 3]
     assert [text.split(": ")[1] for text in problems(longer)] == [
         "it lacks games",
-        "it is missing",
+        "it is not made yet",
     ]
+    assert all(problem.is_open for problem in verify(longer))
     assert longer.spec is not None
     for shard in longer.missing():
         write_shard(longer.place, longer.manifest, shard, shard_of(longer.spec, shard))
     at_once = make_run(tmp_path / "at-once", longer.spec)
     assert Dataset(tmp_path.as_posix()).fingerprint == at_once.fingerprint
+
+
+def test_an_unfinished_run_is_not_a_damaged_one(tmp_path: Path) -> None:
+    there = make_run(tmp_path / "run", shards=range(2))
+    done = run("dataset", "verify", "run", "--quarantine", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (
+        1,
+        f"run: 2 of 4 shards, {there.positions} positions: no problems in them; 2 are not made "
+        "yet: resume with selfplay generate run\n",
+    )
+    (record,) = json_lines(run("dataset", "verify", "run", "--json", cwd=tmp_path).stdout)
+    assert (record["ok"], record["unfinished"], record["problems"]) == (False, True, [])
+    assert record["positions"] == there.positions
+    write_shard(there.place, there.manifest, 3, shard_of(SPEC, 3))
+    done = run("dataset", "verify", "run", cwd=tmp_path)
+    assert done.stdout.startswith(
+        "part-00002.parquet: it is missing\n`selfplay generate run` makes it again\nrun: 3 shards, "
+    )
+
+
+def test_a_shard_that_a_complete_run_has_lost_is_missing(tmp_path: Path) -> None:
+    dataset = make_run(tmp_path)
+    write_card(dataset)
+    (tmp_path / shard_path(3)).unlink()
+    assert problems(dataset) == ["part-00003.parquet: it is missing"]
+
+
+def test_the_positions_of_sound_shards_are_counted(tmp_path: Path) -> None:
+    dataset = make_run(tmp_path / "run")
+    sound = dataset.positions - dataset.footers[1].rows
+    (tmp_path / "run" / shard_path(1)).write_bytes(b"")
+    done = run("dataset", "verify", "run", cwd=tmp_path)
+    assert done.stdout.endswith(f"run: 4 shards, {sound} positions in sound ones: 1 problem\n")

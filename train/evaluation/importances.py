@@ -13,6 +13,7 @@ from selfplay.storage.dataset import Dataset
 from selfplay.storage.split import uniform_hash
 from selfplay.train.evaluation.positions import ILLEGAL, EvaluationSet
 from selfplay.train.model import Model
+from selfplay.train.ties import best_moves
 from selfplay.train.training_set import training_set_of
 from selfplay.train.tree.importances import gain_importances
 from selfplay.train.tree.tree import LEAF
@@ -65,15 +66,13 @@ class Importance:
 
 def wrong_moves(model: Model, judged: Judged) -> float:
     """The share of wrong moves."""
-    return _share_wrong(model.scores(judged.own, judged.mask), judged.wrong)
+    return _share_wrong(model, judged, model.scores(judged.own, judged.mask))
 
 
-def _share_wrong(scores: Array, wrong: Array) -> float:
-    """The share of positions whose best move is wrong; of equal ones, that nearest the middle."""
-    columns = scores.shape[1]
-    order = np.argsort(np.abs(2 * np.arange(columns) - (columns - 1)), kind="stable")
-    moves = order[scores[:, order].argmax(axis=1)]
-    return float(wrong[np.arange(len(moves)), moves].mean())
+def _share_wrong(model: Model, judged: Judged, scores: Array) -> float:
+    """The share of positions in which the move that the tree plays is wrong."""
+    moves = best_moves(model.board, judged.own, judged.mask, scores)
+    return float(judged.wrong[np.arange(len(moves)), moves].mean())
 
 
 def importances(
@@ -106,8 +105,8 @@ class _Shuffled:
 
     def __init__(self, model: Model, judged: Judged) -> None:
         self._model = model
-        own, mask, turned = model.seen(judged.own, judged.mask)
-        self._wrong = np.where(turned[:, None], judged.wrong[:, ::-1], judged.wrong)
+        self._judged = judged
+        own, mask, self._turned = model.seen(judged.own, judged.mask)
         self._scores = model.scores(own, mask)
         self._open = self._scores >= 0
         codes = model.features.encode(own, mask)
@@ -122,4 +121,5 @@ class _Shuffled:
             self._scores[self._open] = shares[leaves, 1]
         else:
             self._scores = np.where(self._open, shares[leaves], -1)
-        return _share_wrong(self._scores, self._wrong)
+        scores = np.where(self._turned[:, None], self._scores[:, ::-1], self._scores)
+        return _share_wrong(self._model, self._judged, scores)

@@ -9,6 +9,8 @@ from itertools import chain, count
 from math import ceil
 
 from selfplay.game.openings import parse_openings
+from selfplay.storage.dataset import Dataset
+from selfplay.storage.manifest import Manifest
 from selfplay.storage.openings import load_openings
 from selfplay.storage.rows import Rows
 from selfplay.storage.shard import encode
@@ -20,20 +22,50 @@ SECONDS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Measurements on one core, and their extrapolation to the run."""
+    """Measurements on one core, and their extrapolation to what the run lacks."""
 
     games: int
     positions: int
     seconds: float
     bytes: int
-    games_left: int  # in the plan
+    manifest: Manifest
+    there: list[range]  # the games of the shards that exist
     positions_left: int | None = None  # if the run ends by positions
 
     @property
-    def games_missing(self) -> int:
+    def games_total(self) -> int:
+        """The number of games that the run will have."""
         if self.positions_left is None:
-            return self.games_left
-        return ceil(self.positions_left * self.games / max(1, self.positions))
+            return self.manifest.games
+        more = ceil(self.positions_left * self.games / max(1, self.positions))
+        return max(self.manifest.games, sum(map(len, self.there)) + more)
+
+    @property
+    def games_missing(self) -> int:
+        return self.games_total - sum(map(len, self.there))
+
+    @property
+    def _kept(self) -> list[range]:
+        """The games of the shards that get no more."""
+        size, total = self.manifest.shard_games, self.games_total
+        return [games for games in self.there if len(games) == size or games.stop == total]
+
+    @property
+    def shards_rewritten(self) -> int:
+        return len(self.there) - len(self._kept)
+
+    @property
+    def shards_missing(self) -> int:
+        """Shards to be written, or written again with more games."""
+        return ceil(self.games_total / self.manifest.shard_games) - len(self._kept)
+
+    @property
+    def games_played(self) -> int:
+        """Games to be played: all of a shard that is written again; those of the last shard also
+        to count their positions, if the run ends by positions."""
+        size, total = self.manifest.shard_games, self.games_total
+        counted = 0 if self.positions_left is None else total - (total - 1) // size * size
+        return total - sum(map(len, self._kept)) + counted
 
     @property
     def positions_per_second(self) -> float:
@@ -48,7 +80,8 @@ class Estimate:
         return self.bytes / max(1, self.positions) * self.positions_missing
 
     def seconds_on(self, cores: int) -> float:
-        return self.seconds / self.games * self.games_missing / cores
+        """Of playing: without the start of the workers."""
+        return self.seconds / self.games * self.games_played / cores
 
 
 def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
@@ -64,7 +97,7 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     positions_left = None
     if manifest.positions is not None:
         missing = chain(missing, count(manifest.games))
-        positions_left = max(0, manifest.positions - plan.positions)
+        positions_left = max(0, manifest.positions - Dataset(plan.place, manifest).positions)
     games = iter(missing)
     first = next(games)
     maker.rows(first)  # which may compile kernels
@@ -77,5 +110,5 @@ def estimate(plan: Plan, seconds: float = SECONDS) -> Estimate:
     taken = time.perf_counter() - start
     rows = Rows.join(parts)
     size = len(encode(rows, spec.parsed_board, spec.hash, 0, range(len(parts))))
-    left = sum(len(manifest.games_of(shard)) for shard in plan.missing)
-    return Estimate(len(parts), len(rows), taken, size, left, positions_left)
+    there = [footer.games for footer in Dataset(plan.place, manifest).footers.values()]
+    return Estimate(len(parts), len(rows), taken, size, manifest, there, positions_left)

@@ -145,9 +145,9 @@ def plan(
     if before.spec.hash != before.identity:
         raise InputError(f"{place}/{NAME} is damaged: its spec does not match its hash")
     wanted = before.spec.with_options(options)
-    _refuse_changed_players(place, before.spec, wanted)
+    way_out = "" if has_shards else "; it has no shards yet: --restart replaces it"
+    _refuse_changed_players(place, before.spec, wanted, way_out)
     if wanted.hash != before.identity:
-        way_out = "" if has_shards else "; it has no shards yet: --restart replaces it"
         raise InputError(
             f"{place} is another run: its {'; its '.join(before.spec.differences(wanted))}{way_out}"
         )
@@ -170,7 +170,7 @@ def plan(
     return replace(plan, is_written=manifest == before)
 
 
-def _refuse_changed_players(place: Location, before: Spec, wanted: Spec) -> None:
+def _refuse_changed_players(place: Location, before: Spec, wanted: Spec, way_out: str) -> None:
     """Refuse a player from outside whose code is not what the run was begun with."""
     for role, text in before.roles.items():
         was, now = (PlayerSpec.parse(spec.roles.get(role, text)) for spec in (before, wanted))
@@ -180,7 +180,8 @@ def _refuse_changed_players(place: Location, before: Spec, wanted: Spec) -> None
         if is_now != was.source:
             raise InputError(
                 f"the {role} {replace(was, source=None)} has changed since {place} was begun: it "
-                f"was {was.source} and is {is_now}; restore it, or choose a new place"
+                f"was {was.source} and is {is_now}"
+                + (way_out or "; restore it, or choose a new place")
             )
 
 

@@ -185,6 +185,7 @@ def test_status_tells_from_the_run_alone(tmp_path: Path) -> None:
     for shard, when in enumerate(times):
         path = tmp_path / "shards" / f"part-{shard:05d}.parquet"
         os.utime(path, (when, when))
+    os.utime(tmp_path / "run.json", (900, 900))
     dataset = Dataset(place)
     rows = [dataset.footers[shard].rows for shard in range(3)]
     found = status_of(dataset, now=1025.0)
@@ -193,8 +194,30 @@ def test_status_tells_from_the_run_alone(tmp_path: Path) -> None:
     assert found.positions_per_second == pytest.approx((rows[1] + rows[2]) / 20)
     assert found.seconds_left == pytest.approx(10)
     # Long after the last shard there is nobody at work, so that nothing can be foretold.
-    assert status_of(dataset, now=1049.0).seconds_left is not None
-    assert status_of(dataset, now=1051.0).seconds_left is None
+    late = status_of(dataset, now=1079.0)
+    assert (late.seconds_left is not None, late.is_idle) == (True, False)
+    late = status_of(dataset, now=1081.0)
+    assert (late.seconds_left, late.is_idle) == (None, True)
+
+
+def test_a_driver_is_not_taken_for_idle_before_shards_show_its_speed(tmp_path: Path) -> None:
+    place = Location(str(tmp_path))
+    plan(place, OPTIONS).begin()
+    os.utime(tmp_path / "run.json", (900, 900))
+    found = [status_of(Dataset(place), now=900.0 + seconds) for seconds in (300, 3000)]
+    assert [status.is_idle for status in found] == [False, True]
+    made(place)
+    assert not status_of(Dataset(place), now=1e12).is_idle
+
+
+def test_between_waves_the_status_says_what_is_to_be_expected(tmp_path: Path) -> None:
+    place = Location(str(tmp_path))
+    positions_run(place, 300, 12)
+    dataset = Dataset(place)
+    found = status_of(dataset)
+    assert (found.is_complete, found.is_idle, found.positions < 300) == (False, False, True)
+    assert found.games_expected == -(-found.games * 300 // found.positions) > found.games
+    assert found.shards_expected == -(-found.games_expected // 4)
 
 
 def test_time_left_and_speed_count_work_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,3 +349,18 @@ def test_an_estimate_by_positions_says_how_many_games_they_take(tmp_path: Path) 
     found = estimate(plan(Location(str(tmp_path)), BY_POSITIONS, positions=10_000), 0.05)
     assert found.positions_missing == pytest.approx(10_000, rel=0.01)
     assert 300 < found.games_missing < 2000
+    assert found.games_played == found.games_missing + (found.games_total - 1) % 4 + 1
+
+
+@pytest.mark.parametrize("more", [{"positions": 400}, {"games": 30}], ids=str)
+def test_an_estimate_of_more_counts_the_shard_that_is_written_again(
+    tmp_path: Path, more: dict[str, int]
+) -> None:
+    place, games = Location(str(tmp_path)), 10
+    made(place, **{**BY_POSITIONS, "games": games, "opening": "0-20"})
+    options = {"games": more["games"]} if "games" in more else {}
+    found = estimate(plan(place, options, positions=more.get("positions")), 0.05)
+    total = found.games_total
+    assert (found.shards_rewritten, found.shards_missing) == (1, -(-total // 4) - 2)
+    assert found.games_missing == total - games
+    assert found.games_played >= total - 8
