@@ -15,13 +15,14 @@ from selfplay.kernels.state import (
     is_full,
     is_open,
     load,
+    patient_moves,
     play,
     safe_moves,
     scratch,
     wins_with,
 )
 
-UNIFORM, WIN_FIRST, CAREFUL = 0, 1, 2
+UNIFORM, WIN_FIRST, CAREFUL, PATIENT = range(4)
 """The rollout policies."""
 
 
@@ -48,6 +49,8 @@ def rollout(
     `WIN_FIRST` a winning move if there is one, else any
     `CAREFUL`   like `WIN_FIRST`, but never a move that lets the opponent win at once; a game with
                 no other move counts as lost
+    `PATIENT`   like `CAREFUL`, but no move right below a cell that would complete one's own line,
+                as long as there is another
     """
     points = np.int32(2)
     plies = 0
@@ -55,10 +58,12 @@ def rollout(
         plies += 1
         if policy != UNIFORM and can_win(board, state):
             return points, random, plies
-        if policy == CAREFUL:
+        if policy >= CAREFUL:
             safe = safe_moves(board, state)
             if not safe:
                 return np.int32(2) - points, random, plies
+            if policy == PATIENT:
+                safe = patient_moves(board, state, safe)
             while True:
                 random = advance(random)
                 column = below(random, board.columns)

@@ -93,6 +93,13 @@ def safe_moves(board: Board, state: State) -> Moves:
 
 
 @_by_board
+def patient_moves(board: Board, state: State, moves: Moves) -> Moves:
+    """Those of some moves, unless there are none, that are not right below a cell in which the
+    side to move would complete a line: the opponent would take it."""
+    raise NotImplementedError
+
+
+@_by_board
 def is_among(board: Board, moves: Moves, column: Int) -> bool:
     """Whether a set of moves contains a column."""
     raise NotImplementedError
@@ -101,6 +108,18 @@ def is_among(board: Board, moves: Moves, column: Int) -> bool:
 @_by_board
 def wins_with(board: Board, state: State, column: Int) -> bool:
     """Whether a move in this open column wins."""
+    raise NotImplementedError
+
+
+@_by_board
+def key(board: Board, state: State) -> np.uint64:
+    """A number of this position alone; 0 on boards beyond one word."""
+    raise NotImplementedError
+
+
+@_by_board
+def stones(board: Board, state: State) -> Int:
+    """The number of stones on the board."""
     raise NotImplementedError
 
 

@@ -134,12 +134,29 @@ def safe_moves(board: LinesBoard, state: State) -> np.int32:
     return safe & forced if forced else safe
 
 
+def patient_moves(board: LinesBoard, state: State, moves: np.int32) -> np.int32:
+    marks = np.uint64(board.marks_at) + np.uint64(state[0] & 1) * np.uint64(board.columns)
+    patient = moves
+    for column in range(np.uint64(board.columns)):
+        gives_up = (state[marks + column] >> (state[HEIGHTS + column] + np.int32(1))) & np.int32(1)
+        patient &= ~(gives_up << np.int32(column))
+    return patient if patient else moves
+
+
 def is_among(board: LinesBoard, moves: np.int32, column: Int) -> bool:
     return (moves >> np.int32(column)) & 1 != 0
 
 
 def wins_with(board: LinesBoard, state: State, column: Int) -> bool:
     return (state[ONE + np.uint64(state[0] & 1)] >> np.int32(column)) & 1 != 0
+
+
+def key(board: LinesBoard, state: State) -> np.uint64:
+    return np.uint64(0)
+
+
+def stones(board: LinesBoard, state: State) -> Int:
+    return np.int64(state[0])
 
 
 def play(board: LinesBoard, state: State, column: Int) -> State:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from selfplay.arrays import Int, UInt64Array
-from selfplay.game.board import Board, next_cells, winning_cells
+from selfplay.game.board import Board, next_cells, position_key, winning_cells
+from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import inline
 
 State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
@@ -51,8 +52,22 @@ def safe_moves(board: Board, state: State) -> np.uint64:
     return safe_stones(board, state[1], state[3])
 
 
+def patient_moves(board: Board, state: State, moves: np.uint64) -> np.uint64:
+    own_wins = state[2] & board.full & ~state[1]
+    patient = moves & ~(own_wins >> _ONE)
+    return patient if patient else moves
+
+
 def is_among(board: Board, moves: np.uint64, column: Int) -> bool:
     return moves & _cells(board, column) != 0
+
+
+def key(board: Board, state: State) -> np.uint64:
+    return position_key(board, state[0], state[1])
+
+
+def stones(board: Board, state: State) -> Int:
+    return np.int64(population(state[1]))
 
 
 def play(board: Board, state: State, column: Int) -> State:

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search as a player: UCT with proven results and tree reuse."""
+"""Monte Carlo tree search as a player: UCT with proven results, the exact solver and tree reuse."""
 
 from __future__ import annotations
 
@@ -14,24 +14,34 @@ from selfplay.checks import allocating, check_choice, check_memory, check_range,
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
-from selfplay.kernels.rollouts import CAREFUL, UNIFORM, WIN_FIRST
+from selfplay.kernels.rollouts import CAREFUL, PATIENT, UNIFORM, WIN_FIRST
 from selfplay.kernels.state import pack
 from selfplay.mcts import kernel
+from selfplay.mcts.exact import UNKNOWN, first_attempts, typical_nodes
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.seeding import Stream, derive
+from selfplay.solver import kernel as solver
 
 DEFAULT_ITERATIONS = 10_000
 
-Rollout = Literal["careful", "win-first", "uniform"]
+Rollout = Literal["patient", "careful", "win-first", "uniform"]
 
-_POLICIES = {"careful": CAREFUL, "win-first": WIN_FIRST, "uniform": UNIFORM}
+_POLICIES = {"patient": PATIENT, "careful": CAREFUL, "win-first": WIN_FIRST, "uniform": UNIFORM}
 
 # Iterations between two checks for Ctrl-C, or of the clock.
 _ITERATIONS = 1 << 15
 _TIMED_ITERATIONS = 1 << 11
+_SOLVER_NODES = 1 << 17
 
-# Scores are half points in 32 bits.
-_MAX_VISITS = (1 << 30) - 2 * _ITERATIONS
+# Twice the half points fit 32 bits.
+_MAX_VISITS = (1 << 29) - 2 * _ITERATIONS
+
+# The solver's table has at least 2^20 entries, 8 MB; more are worth it from some hundred thousand
+# iterations on.
+_TABLE_BITS, _LARGE_TABLE_BITS, _LARGE_FROM = 20, 23, 300_000
+
+# What a search with a time limit is taken for when the solver's share of it is set.
+_ITERATIONS_PER_SECOND = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +54,22 @@ class MctsOptions:
     """Time per move, instead of iterations. Games are then not reproducible."""
     exploration: float = 0.5
     """The weight of the UCT exploration term."""
-    rollout: Rollout = "careful"
-    """The rollout policy: take a win and never let the opponent win at once (careful), only take
-    a win (win-first), or play at random (uniform)."""
+    rollout: Rollout = "patient"
+    """The rollout policy: take a win and never let the opponent win at once (careful), and do not
+    play right below one's own winning cell either (patient); only take a win (win-first), or play
+    at random (uniform)."""
     proven: bool = True
     """Propagate proven wins, draws and losses up the tree."""
     reuse: bool = True
     """Reuse the subtree of the position that the game has reached."""
+    solver: int = 5
+    """Nodes of the exact solver per visit of a position, where it may succeed; 0: no solver. There
+    is none on boards beyond 64 bits, or without proven results."""
+    transpositions: bool = True
+    """Share the node of a position among the orders of moves that lead to it. They are not on
+    boards beyond 64 bits."""
+    early_stop: bool = True
+    """Stop when no other move can be visited most any more."""
     max_children: int | None = None
     """The number of moves that a node considers, chosen at random; all by default."""
     memory: int = field(default=2000, metadata=HOW)
@@ -65,6 +84,9 @@ class MctsOptions:
         check_seconds(self.seconds)
         check_choice("rollout", self.rollout, get_args(Rollout))
         check_range("exploration", self.exploration, 0, 1000)
+        check_range("solver", self.solver, 0, 1000)
+        if not self.proven:
+            object.__setattr__(self, "solver", 0)
         check_range("max_children", self.max_children, 1)
         check_memory(self.memory)
 
@@ -89,9 +111,22 @@ class MctsPlayer:
 
     def __init__(self, board: Board, options: MctsOptions | None = None) -> None:
         self.board = board
-        self.options = options or MctsOptions()
-        with allocating(self.options.memory):
-            self._tree = kernel.new_tree(board, self.options.capacity(board))
+        self.options = options = options or MctsOptions()
+        goal = options.iterations or 0
+        with allocating(options.memory):
+            shares = options.transpositions and board.fits_word
+            self._tree = kernel.new_tree(board, options.capacity(board), shares)
+            self._solver = _solver_memory(board, goal)
+        solver_nodes = options.solver if self._solver else 0
+        self._rules = kernel.Rules(
+            exploration=np.float32(options.exploration),
+            policy=_POLICIES[options.rollout],
+            proven=options.proven,
+            max_children=options.max_children or 0,
+            first_attempts=first_attempts(board, solver_nodes),
+            solver_nodes=solver_nodes,
+            goal=goal if options.early_stop else 0,
+        )
         self._counters = self._tree.counters[0]
         self._root: Position | None = None
         self._rollouts_before = 0
@@ -102,6 +137,8 @@ class MctsPlayer:
         """Compile everything before the first decision is timed."""
         empty = Position(self.board)
         self._reset(empty, 0)
+        if self._solver is not None:
+            kernel.solve_root(self.board, self._tree, pack(empty), self._solver, 0)
         self._search(pack(empty), 0)
         kernel.advance_root(self.board, self._tree, 0, self.options.proven)
 
@@ -120,6 +157,7 @@ class MctsPlayer:
             self._reset(position, search_seed)
         self._root = position
         self._rollouts_before = int(self._counters["rollouts"])
+        self._solve_root(position, start)
         self._run(position, start)
         return self._decision(search_seed, perf_counter() - start)
 
@@ -128,9 +166,16 @@ class MctsPlayer:
 
     def tree(self) -> kernel.Tree:
         """A copy of the last decision's tree."""
-        bounds, counts, counters = self._tree
         used = self._counters["nodes"]
-        return kernel.Tree(bounds[:used].copy(), counts[:used].copy(), counters.copy())
+        bounds, counts, totals, keys, slots, counters = self._tree
+        return kernel.Tree(
+            bounds[:used].copy(),
+            counts[:used].copy(),
+            totals[:used].copy(),
+            keys[:used].copy(),
+            slots.copy(),
+            counters.copy(),
+        )
 
     def _advance_root(self, root: Position | None, position: Position) -> bool:
         """Move the root to this position if it is one or two plies later; whether it was."""
@@ -139,10 +184,25 @@ class MctsPlayer:
             kernel.advance_root(self.board, self._tree, move, self.options.proven) for move in moves
         )
 
+    def _solve_root(self, position: Position, start: float) -> None:
+        """Prove the root's moves, if the solver may succeed in what the whole search is worth."""
+        options = self.options
+        visits = options.iterations or int((options.seconds or 0) * _ITERATIONS_PER_SECOND)
+        left = self._rules.solver_nodes * visits
+        if self._solver is None or 2 * typical_nodes(self.board.cells - position.ply) > left:
+            return
+        deadline = start + (options.seconds or float("inf")) / 2
+        packed, done = pack(position), self._counters["proven"] != UNKNOWN
+        while not done and left > 0 and perf_counter() < deadline:
+            nodes = min(_SOLVER_NODES, left)
+            done = kernel.solve_root(self.board, self._tree, packed, self._solver, nodes)
+            left -= nodes
+
     def _run(self, position: Position, start: float) -> None:
         options, counters = self.options, self._counters
         packed = pack(position)
-        while counters["proven"] == kernel.UNKNOWN:
+        done = counters["proven"] != UNKNOWN
+        while not done:
             if options.iterations is not None:
                 wanted = min(_ITERATIONS, options.iterations - int(counters["visits"]))
                 if wanted <= 0:
@@ -152,28 +212,17 @@ class MctsPlayer:
                 time_is_up = perf_counter() - start >= options.seconds
                 if (time_is_up and counters["visits"] > 0) or counters["visits"] > _MAX_VISITS:
                     return
-            self._search(packed, wanted)
+            done = self._search(packed, wanted)
 
     def _reset(self, position: Position, seed: int) -> None:
+        if self._solver is not None:
+            solver.forget(self._solver)  # a table lives as long as a tree
         kernel.reset(
-            self.board,
-            self._tree,
-            pack(position),
-            np.uint64(seed),
-            self.options.max_children or 0,
+            self.board, self._tree, pack(position), np.uint64(seed), self._rules.max_children
         )
 
-    def _search(self, packed: UInt64Array, iterations: int) -> None:
-        kernel.search(
-            self.board,
-            self._tree,
-            packed,
-            iterations,
-            self.options.exploration,
-            _POLICIES[self.options.rollout],
-            self.options.proven,
-            self.options.max_children or 0,
-        )
+    def _search(self, packed: UInt64Array, iterations: int) -> bool:
+        return kernel.search(self.board, self._tree, packed, iterations, self._rules, self._solver)
 
     def _decision(self, seed: int, seconds: float) -> Decision:
         columns = self.board.columns
@@ -200,6 +249,16 @@ class MctsPlayer:
             nodes=int(counters["nodes"]),
             seconds=seconds,
         )
+
+
+def _solver_memory(board: Board, iterations: int) -> solver.Memory | None:
+    """The solver's memory in a search with so many iterations, or 0 with a time limit; None on
+    boards beyond one word."""
+    if not board.fits_word:
+        return None
+    is_large = iterations == 0 or iterations >= _LARGE_FROM
+    bits = max(solver.least_bits(board), _LARGE_TABLE_BITS if is_large else _TABLE_BITS)
+    return solver.new_memory(board, np.zeros(1 << min(bits, board.key_bits), np.uint64))
 
 
 def _choose(

@@ -36,10 +36,16 @@ def untimed(decision: Decision) -> dict[str, Any]:
     }
 
 
+# Of version 0.1: no solver, no transpositions, and all iterations.
+PLAIN: dict[str, Any] = {"solver": 0, "transpositions": False, "early_stop": False}
+PLAIN_SPEC = "solver=0,transpositions=off,early_stop=off"
+
 # The searches that golden files hold: small enough to read, different enough to catch.
 SPECS: dict[str, tuple[Position, str]] = {
-    "mcts-default": (Position(SEVEN_BY_SIX), "mcts:60"),
-    "mcts-default-big": (Position(BIG), "mcts:60"),
+    "mcts-default": (Position(SEVEN_BY_SIX), f"mcts:60,rollout=careful,{PLAIN_SPEC}"),
+    "mcts-default-big": (Position(BIG), f"mcts:60,rollout=careful,{PLAIN_SPEC}"),
+    "mcts-exact": (Position.parse("44444623"), "mcts:300"),
+    "mcts-exact-big": (Position(BIG), "mcts:60"),
     "mcts-empty": (Position(SEVEN_BY_SIX), "mcts:60,rollout=win-first"),
     "mcts-uniform": (Position(SEVEN_BY_SIX), "mcts:60,rollout=uniform"),
     "mcts-unproven": (Position.parse("44352"), "mcts:60,rollout=win-first,proven=off"),
@@ -49,7 +55,9 @@ SPECS: dict[str, tuple[Position, str]] = {
     "mcts-big": (Position(BIG), "mcts:60,rollout=win-first"),
 }
 GOLDEN_SEARCHES = {
-    name: (position, spec if "default" in name else f"{spec},exploration={sqrt(2)}")
+    name: (position, spec)
+    if "rollout=careful" in spec or "exact" in name
+    else (position, f"{spec},exploration={sqrt(2)},{PLAIN_SPEC}")
     for name, (position, spec) in SPECS.items()
 }
 
@@ -87,11 +95,11 @@ def test_a_decision_does_not_depend_on_how_the_iterations_are_cut(
 
 
 @pytest.mark.parametrize("proven", [True, False])
-@pytest.mark.parametrize("rollout", ["careful", "win-first", "uniform"])
+@pytest.mark.parametrize("rollout", ["patient", "careful", "win-first", "uniform"])
 @pytest.mark.parametrize("board", [SEVEN_BY_SIX, BIG, Board(4, 4)], ids=str)
 def test_every_visit_is_counted_once_on_its_way(board: Board, rollout: str, proven: bool) -> None:
     """What a move was visited and what it scored are its first rollout and its node's moves."""
-    _, tree = search(Position(board), iterations=4000, proven=proven, rollout=rollout)
+    _, tree = search(Position(board), iterations=4000, proven=proven, rollout=rollout, **PLAIN)
     visits, scores, links = (tree.counts[:, i, : board.columns] for i in range(3))
     assert visits[0].sum() == 4000
     checked = 0
@@ -108,8 +116,22 @@ def test_every_visit_is_counted_once_on_its_way(board: Board, rollout: str, prov
     assert checked == len(tree.counts) - 1
 
 
+@pytest.mark.parametrize("solver", [0, 5])
+def test_every_position_has_one_node_with_the_visits_from_all_sides(solver: int) -> None:
+    _, tree = search(Position.parse("44"), iterations=9000, solver=solver, early_stop=False)
+    visits, scores, links = (tree.counts[:, i, :7] for i in range(3))
+    assert len(set(tree.keys.tolist())) == len(tree.keys)
+    parents = Counter((links[links >= 4] >> 2).tolist())
+    assert max(parents.values()) > 2
+    assert set(parents) == set(range(1, len(tree.keys)))
+    for at, count in parents.items():
+        assert tree.totals[at, 0] == visits[at].sum() + count
+        assert 0 <= tree.totals[at, 1] - scores[at].sum() <= 2 * count
+        assert tree.keys[tree.slots[tree.slots == at + 1][0] - 1] == tree.keys[at]
+
+
 def test_bounds_follow_from_counts() -> None:
-    _, tree = search(Position(SEVEN_BY_SIX), iterations=3000, proven=False)
+    _, tree = search(Position(SEVEN_BY_SIX), iterations=3000, proven=False, **PLAIN)
     visits, scores = (tree.counts[:, i, :7].astype(np.float32) for i in range(2))
     tried = visits > 0
     np.testing.assert_array_equal(
@@ -149,7 +171,7 @@ def near_the_end(board: Board, count: int, empty: int) -> list[Position]:
 def test_what_is_proven_is_true(board: Board, empty: int, options: dict[str, Any]) -> None:
     solved = 0
     for position in near_the_end(board, 30, empty):
-        decision, _ = search(position, iterations=20_000, **options)
+        decision, _ = search(position, iterations=20_000, early_stop=False, **options)
         grid = oracle.play_all(board, position.moves or ())
         mover = position.to_move
         assert decision.proven is not None
@@ -199,7 +221,7 @@ def test_a_forced_win_is_known_and_ends_the_search() -> None:
 
 
 def test_proofs_can_be_switched_off() -> None:
-    decision, _ = search(Position.parse("4131"), iterations=10_000, proven=False)
+    decision, _ = search(Position.parse("4131"), iterations=10_000, proven=False, **PLAIN)
     assert decision.iterations == 10_000
     assert decision.proven == (None,) * 7
 
@@ -249,13 +271,60 @@ def test_the_tree_moves_on_with_the_game(board: Board) -> None:
     assert kernel.advance_root(board, player._tree, move, True)
     after = player.tree()
     assert subtree(after, 0) == subtree(before, node)
-    assert after.counters[0]["visits"] == after.counts[0, 0].sum() == before.counts[0, 0, move] - 1
+    assert after.counters[0]["visits"] == after.counts[0, 0].sum()
+    assert after.counts[0, 0].sum() >= before.counts[0, 0, move] - 1
     assert len(after.counts) < len(before.counts)
+
+
+def test_shared_nodes_are_found_after_the_tree_has_moved_on() -> None:
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=3000, early_stop=False))
+    player.new_game(3)
+    position = Position(SEVEN_BY_SIX)
+    for _ in range(6):
+        position = position.play(player.decide(position).move)
+        keys = player.tree().keys
+        assert len(set(keys.tolist())) == len(keys) > 500
+
+
+def test_early_stop_keeps_the_move_and_saves_iterations() -> None:
+    saved = 0
+    for game in range(40):
+        position = RandomPlies(SEVEN_BY_SIX, 2, 8).opening(5, game)
+        whole, _ = search(position, iterations=2000, solver=0, proven=False, early_stop=False)
+        stopped, _ = search(position, iterations=2000, solver=0, proven=False)
+        assert stopped.move == whole.move
+        saved += whole.iterations - stopped.iterations
+    assert saved > 40 * 300
+
+
+def test_the_solver_settles_what_it_may_settle() -> None:
+    """Every column of a position that is small enough, and more columns for more nodes."""
+    known = Counter[int]()
+    for game in range(20):
+        late = RandomPlies(SEVEN_BY_SIX, 24, 24).opening(8, game)
+        decision, _ = search(late, iterations=10_000)
+        assert decision.proven is not None
+        assert all(decision.proven[column] is not None for column in late.legal_moves)
+        assert decision.iterations == 0
+        early = RandomPlies(SEVEN_BY_SIX, 14, 14).opening(8, game)
+        for solver in (0, 20):
+            decision, _ = search(early, iterations=2000, solver=solver)
+            assert decision.proven is not None
+            known[solver] += sum(result is not None for result in decision.proven)
+    assert known[0] < known[20]
+
+
+@pytest.mark.parametrize("solver", [0, 5])
+def test_large_boards_do_without_solver_and_transpositions(solver: int) -> None:
+    decision, tree = search(Position(BIG), iterations=500, solver=solver, early_stop=False)
+    plain, _ = search(Position(BIG), iterations=500, **PLAIN)
+    assert untimed(decision) == untimed(plain)
+    assert len(tree.keys) == 0
 
 
 def test_reused_visits_count() -> None:
     position = Position(SEVEN_BY_SIX)
-    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=5000))
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=5000, **PLAIN))
     player.new_game(3)
     first = player.decide(position)
     assert first.iterations == 5000
@@ -271,7 +340,7 @@ def test_reused_visits_count() -> None:
 
 
 def test_without_proofs_a_reused_tree_is_searched_all_the_same() -> None:
-    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=1000, proven=False))
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=1000, proven=False, early_stop=False))
     player.new_game(1)
     player.decide(Position.parse("4131"))
     decision = player.decide(Position.parse("413151"))
@@ -307,7 +376,7 @@ def test_a_search_by_time_ends_before_its_counts_overflow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("selfplay.mcts.player._MAX_VISITS", 5000)
-    decision, _ = search(Position(SEVEN_BY_SIX), seconds=1000)
+    decision, _ = search(Position(SEVEN_BY_SIX), seconds=1000, solver=0)
     assert 5000 < decision.iterations < 10_000
 
 
@@ -328,9 +397,8 @@ def test_a_move_that_was_not_tried_is_better_than_a_proven_loss() -> None:
 
 
 def test_a_full_memory_ends_the_growth_but_not_the_search() -> None:
-    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=50))
-    position = Position(SEVEN_BY_SIX)
-    kernel.search(SEVEN_BY_SIX, player._tree, pack(position), 5000, 1.4, True, True, 0)
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=50, early_stop=False))
+    player._search(pack(Position(SEVEN_BY_SIX)), 5000)
     assert player._counters["nodes"] == 51
     assert player._counters["visits"] == 5000
 
@@ -339,7 +407,7 @@ def test_a_full_memory_ends_the_growth_but_not_the_search() -> None:
     ("board", "megabytes"), [(SEVEN_BY_SIX, 60), (Board(16, 16), 120)], ids=str
 )
 def test_a_million_iterations_take_little_memory(board: Board, megabytes: int) -> None:
-    decision, tree = search(Position(board), iterations=1_000_000)
+    decision, tree = search(Position(board), iterations=1_000_000, early_stop=False)
     assert decision.iterations == 1_000_000
     assert sum(array.nbytes for array in tree) < megabytes * 1e6
 
@@ -359,6 +427,7 @@ def test_a_million_iterations_take_little_memory(board: Board, megabytes: int) -
         ({"max_children": 0}, "from 1 up, not 0"),
         ({"memory": 0}, "MB from 1"),
         ({"rollout": "fast"}, "careful, win-first, uniform, not 'fast'"),
+        ({"solver": -1}, "solver is a number from 0"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -367,7 +436,7 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 
 def test_what_does_not_fit_the_memory_is_refused() -> None:
-    with pytest.raises(InputError, match=r"1,000,000,000,000 iterations would need 160,000\.0 GB"):
+    with pytest.raises(InputError, match=r"1,000,000,000,000 iterations would need 192,000\.0 GB"):
         MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=10**12))
 
 
