@@ -15,7 +15,10 @@ BENCHMARKS = {
     "generation": generation.generation,
     "training": training.training,
     "costs": labels.costs,
-    "labels": labels.quality,
+    "labels": labels.frontier,
+    "ablations": labels.ablations,
+    "nodes": labels.solving,
+    "labels-0.1": labels.quality,
 }
 
 

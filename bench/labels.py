@@ -2,17 +2,20 @@
 
 Positions of 8 to 30 stones on the 7x6 board, half of random and half of sensible play, judged by
 the solver. A mistake is a move that throws away the value of the game; it can be made in contested
-positions only.
+positions only. What is tuned is tuned on one set of positions and judged on another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
-from math import sqrt
+from math import log, sqrt
+from pathlib import Path
+from statistics import median
 from threading import local
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TypeVar
 
 from bench.report import Table
@@ -20,23 +23,85 @@ from selfplay.game.board import Board
 from selfplay.game.openings import parse_openings
 from selfplay.game.position import Position
 from selfplay.machine import usable_cores
+from selfplay.mcts.exact import typical_nodes
 from selfplay.players import Player
 from selfplay.registry import PlayerSpec
 from selfplay.solver.solver import Solver
 
+TUNING, JUDGING, OLD = 1801, 1902, 1
+"""The seeds of the positions on which options are tuned, and of those that judge the result; of
+the table of version 0.1."""
 POSITIONS = 4000
 ITERATIONS = (100, 1_000, 10_000, 100_000)
+FRONTIER = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
+PHASES = ((8, 9), (10, 11), (12, 13), (14, 15), (16, 21), (22, 30))
+PLAIN = "solver=0,transpositions=off,early_stop=off"
+VERSION_01 = f"rollout=careful,{PLAIN}"
 EXPLORATIONS = (0.3, 0.5, 0.7, 1.0, round(sqrt(2), 3), 2.0)
 STONES = (8, 10, 12, 14, 16, 20, 24)
 PER_STONES = 40
+
+PICTURE = Path(__file__).parent.parent / "docs" / "labels.svg"
 
 R = TypeVar("R")
 S = TypeVar("S")
 
 
+def frontier() -> list[Table]:
+    """Mistakes and cost by iterations, of today's search and of version 0.1; and its picture."""
+    found: dict[str, list[Labelled]] = {"mcts": [], "version 0.1": []}
+    for n in FRONTIER:  # side by side, as the machine may be shared
+        for name, options in (("mcts", ""), ("version 0.1", f",{VERSION_01}")):
+            found[name].append(_labelled(f"mcts:{n}{options}", JUDGING))
+    PICTURE.write_text(_picture(found))
+    return [_frontier_table(name, labels) for name, labels in found.items()]
+
+
+def ablations() -> list[Table]:
+    """What each part of the search is worth, on the positions on which it was tuned."""
+    without = {
+        "mcts:10000": "",
+        "careful rollouts": ",rollout=careful",
+        "no solver": ",solver=0",
+        "solver=2": ",solver=2",
+        "solver=10": ",solver=10",
+        "no transpositions": ",transpositions=off",
+        "all iterations": ",early_stop=off",
+        "exploration=0.3": ",exploration=0.3",
+        "exploration=0.7": ",exploration=0.7",
+        "exploration=1": ",exploration=1.0",
+        "version 0.1": f",{VERSION_01}",
+    }
+    rows = []
+    for name, options in without.items():
+        labels = _labelled(f"mcts:10000{options}", TUNING)
+        rows.append((name, (100 * labels.mistakes, labels.milliseconds, labels.iterations)))
+    header = ("mistakes, %", "ms", "iterations")
+    return [Table("mcts:10000 and its parts, contested positions of 8-30 stones", header, (*rows,))]
+
+
+def solving() -> list[Table]:
+    """The solver's nodes for win, draw or loss, beside what the search takes for typical."""
+    board = Board()
+    solver = Solver(board, threads=1, book=None)
+    rows = []
+    for stones in range(10, 34, 2):
+        openings = parse_openings(f"sensible:{stones}", board)
+        nodes = []
+        for game in range(5 * PER_STONES):
+            position = openings.opening(3, game)
+            solver.forget()
+            before = solver.nodes
+            solver.value(position)
+            nodes.append(solver.nodes - before)
+        expected = typical_nodes(board.cells - stones)
+        rows.append((f"{board.cells - stones} empty", (median(nodes), expected, max(nodes))))
+    return [Table("nodes for win, draw or loss", ("median", "typical", "most"), tuple(rows))]
+
+
 def quality() -> list[Table]:
-    """Mistakes among contested positions, by iterations, proofs, rollouts and exploration."""
-    positions, values = _judged()
+    """Mistakes of version 0.1, by iterations, proofs, rollouts and exploration."""
+    positions, values = _judged(OLD)
     rows, shares = [], []
     for rollout, iterations, proven in [
         *(("careful", n, proven) for n in ITERATIONS for proven in ("on", "off")),
@@ -44,7 +109,8 @@ def quality() -> list[Table]:
     ]:
         found = [
             _mistakes(
-                f"mcts:{iterations},rollout={rollout},proven={proven},exploration={exploration}",
+                f"mcts:{iterations},rollout={rollout},proven={proven},exploration={exploration},"
+                f"{PLAIN}",
                 positions,
                 values,
             )
@@ -104,12 +170,120 @@ def costs() -> list[Table]:
     return [Table("labels per second, one core, no book", header, tuple(rows))]
 
 
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What a player's labels were, of the positions of a seed."""
+
+    mistakes: float
+    """In contested positions"""
+    milliseconds: float
+    """A position, on one core"""
+    iterations: float
+    """A position"""
+    exact: float
+    """The share of positions of which every column is proven"""
+    by_phase: tuple[float, ...]
+    """Mistakes in contested positions"""
+
+
+def _labelled(player: str, seed: int) -> Labelled:
+    """Label the positions one after the other; nothing is kept from one to the next."""
+    positions, values = _judged(seed)
+    searcher = PlayerSpec.parse(player).build(Board())
+    seconds = iterations = exact = 0.0
+    wrong: list[tuple[int, bool]] = []
+    for number, (position, value) in enumerate(zip(positions, values, strict=True)):
+        searcher.new_game(number)
+        start = process_time()
+        decision = searcher.decide(position)
+        seconds += process_time() - start
+        iterations += decision.iterations
+        proven = decision.proven or ()
+        exact += all(proven[column] is not None for column in value)
+        if len(set(value.values())) > 1:
+            wrong.append((position.ply, value[decision.move] < max(value.values())))
+    phases = [[is_wrong for ply, is_wrong in wrong if a <= ply <= b] for a, b in PHASES]
+    return Labelled(
+        sum(is_wrong for _, is_wrong in wrong) / len(wrong),
+        1000 * seconds / len(positions),
+        iterations / len(positions),
+        exact / len(positions),
+        tuple(sum(phase) / len(phase) for phase in phases),
+    )
+
+
+def _frontier_table(name: str, found: Sequence[Labelled]) -> Table:
+    rows = [
+        (
+            f"{n:,}",
+            (
+                100 * labels.mistakes,
+                labels.milliseconds,
+                100 * labels.exact,
+                *(100 * mistakes for mistakes in labels.by_phase),
+            ),
+        )
+        for n, labels in zip(FRONTIER, found, strict=True)
+    ]
+    header = ("mistakes, %", "ms", "exact, %", *(f"{a}-{b} stones" for a, b in PHASES))
+    return Table(f"{name}, by iterations: mistakes in contested positions", header, tuple(rows))
+
+
+def _picture(found: dict[str, list[Labelled]]) -> str:
+    """Mistakes against time, both logarithmic, as SVG."""
+    width, height, left, bottom, top = 640, 400, 56, 48, 16
+    colours = {"mcts": "#c44e52", "version 0.1": "#4c72b0"}
+    milliseconds, mistakes = (0.05, 100.0), (0.3, 20.0)
+
+    def x(ms: float) -> float:
+        return left + (width - left - 16) * log(ms / milliseconds[0]) / log(2000)
+
+    def y(percent: float) -> float:
+        share = log(percent / mistakes[0]) / log(mistakes[1] / mistakes[0])
+        return height - bottom - (height - bottom - top) * share
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        'font-family="sans-serif" font-size="13" fill="#444">',
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+    ]
+    for ms in (0.1, 1, 10, 100):
+        parts.append(f'<path d="M{x(ms):.1f} {top}V{height - bottom}" stroke="#ddd"/>')
+        parts.append(f'<text x="{x(ms):.1f}" y="{height - 28}" text-anchor="middle">{ms:g}</text>')
+    for percent in (0.5, 1, 2, 5, 10, 20):
+        parts.append(f'<path d="M{left} {y(percent):.1f}H{width - 16}" stroke="#ddd"/>')
+        parts.append(
+            f'<text x="{left - 8}" y="{y(percent) + 4:.1f}" text-anchor="end">{percent:g} %</text>'
+        )
+    parts.append(
+        f'<text x="{width / 2}" y="{height - 8}" text-anchor="middle">milliseconds a label</text>'
+    )
+    for name, labels in found.items():
+        points = [(x(one.milliseconds), y(100 * one.mistakes)) for one in labels]
+        line = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
+        colour = colours[name]
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        for n, (px, py) in zip(FRONTIER, points, strict=True):
+            parts.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4" fill="{colour}"/>')
+            above = name != "mcts"
+            parts.append(
+                f'<text x="{px + 6:.1f}" y="{py + (-8 if above else 18):.1f}" font-size="11" '
+                f'fill="{colour}" text-anchor="{"start" if above else "end"}">{n:,}</text>'
+            )
+        px, py = points[0]
+        parts.append(
+            f'<text x="{px + 12:.1f}" y="{py - 24 if name != "mcts" else py + 36:.1f}" '
+            f'fill="{colour}" font-weight="bold">{name}</text>'
+        )
+    return "\n".join([*parts, "</svg>", ""])
+
+
 @cache
-def _judged() -> tuple[list[Position], list[dict[int, int]]]:
+def _judged(seed: int) -> tuple[list[Position], list[dict[int, int]]]:
     """The positions, and what each move is worth."""
     board = Board()
     kinds = [parse_openings(text, board) for text in ("8-30", "sensible:8-30")]
-    positions = [kinds[game % 2].opening(1, game) for game in range(POSITIONS)]
+    positions = [kinds[game % 2].opening(seed, game) for game in range(POSITIONS)]
 
     def judge(solver: Solver, _: int, position: Position) -> dict[int, int]:
         values = {m: solver.value(position.play(m)) for m in position.legal_moves}

@@ -105,6 +105,7 @@ def render_card(dataset: Dataset, statistics: Statistics, quality: LabelQuality 
         ("games", f"{statistics.games:,}"),
         ("positions", f"{positions:,}"),
         ("unique positions up to mirroring", f"{statistics.unique_positions:,}"),
+        ("exact labels: moves proven to be optimal", f"{statistics.exact_labels:,}"),
         *_unique_openings(statistics),
         (
             "games won, drawn, lost by the first player",

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfplay.arrays import Array
+from selfplay.arrays import Array, BoolArray
+from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.row_checks import LastMoves, validate_rows
-from selfplay.storage.rows import NO_MOVE, NO_RESULT
+from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Statistics:
     games_without_rows: int  # won by the opponent before the first one, or split off
     positions: int
     unique_positions: int
+    exact_labels: int  # positions whose move is proven to be optimal
     by_ply: dict[int, int]  # positions by number of stones
     unique_by_ply: dict[int, int]
     moves: list[int]  # how often the teacher chose each column
@@ -53,8 +55,10 @@ def statistics(dataset: Dataset) -> Statistics:
     has_gaps = dataset.manifest.has_gaps
     moves = np.zeros(board.columns, np.int64)
     keys, plies, openings, ends = [], [], [], []
+    exact = 0
     for _, rows in dataset.rows(validate_rows):
         moves += np.bincount(rows.move, minlength=board.columns)
+        exact += int(_has_exact_label(rows, board).sum())
         keys.append(rows.canonical_keys(board))
         plies.append(rows.ply)
         first = np.flatnonzero(rows.is_first())
@@ -76,6 +80,7 @@ def statistics(dataset: Dataset) -> Statistics:
         games_without_rows=dataset.games - len(outcome),
         positions=len(all_keys),
         unique_positions=len(unique),
+        exact_labels=exact,
         by_ply=_counts(all_plies),
         unique_by_ply=_counts(all_plies[at]),
         moves=moves.tolist(),
@@ -88,6 +93,13 @@ def statistics(dataset: Dataset) -> Statistics:
         },
         unique_openings=None if has_gaps else len(np.unique(_joined(openings))),
     )
+
+
+def _has_exact_label(rows: Rows, board: Board) -> BoolArray:
+    """By row: whether the move is proven to win, or every column is proven."""
+    is_open = rows.board[:, : board.columns] == 0
+    wins = rows.proven[np.arange(len(rows)), rows.move] == 1
+    return np.asarray(wins | (~is_open | (rows.proven != NO_RESULT)).all(axis=1))
 
 
 def _joined(parts: list[Array]) -> Array:

@@ -93,6 +93,11 @@ def show(dataset: Dataset, numbers: Statistics) -> None:
             "unique positions",
             f"{numbers.unique_positions:,} (up to mirror images; {repeated:,} are repeats)",
         ),
+        (
+            "exact labels",
+            f"{numbers.exact_labels:,} ({numbers.exact_labels / max(1, numbers.positions):.0%}): "
+            "the move is proven to be optimal",
+        ),
         *(
             [("unique openings", f"{numbers.unique_openings:,}")]
             if numbers.unique_openings is not None

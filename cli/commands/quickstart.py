@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.commands.arena import arena
 from selfplay.cli.commands.evaluate import evaluate
 from selfplay.cli.commands.generate import generate
@@ -55,6 +54,8 @@ def quickstart() -> None:
         lambda: arena([tree, "tree", "mcts:1000"], games=20, opening="0-8"),
     )
     print("5. Compiling perfect play, for the hints and reviews of `selfplay play`", flush=True)
+    from selfplay.cli.board.perfect_play import PerfectPlay
+
     PerfectPlay().hint(Position(Board()).play(Board().columns // 2))
     print(flush=True)
     print(f"Done in {perf_counter() - start:.0f} seconds. Your turn:\n")

@@ -27,7 +27,7 @@ _NEVER = 1 << 62
 _MOST_NODES = 1 << 23
 
 # The median of the solver's nodes grows by this, in percent, with every empty cell. Measured on
-# 7x6 (`python -m bench labels solving`).
+# 7x6 (`python -m bench nodes`).
 _GROWTH = 183
 _MEDIAN, _MEDIAN_EMPTY = 300, 22
 

@@ -40,6 +40,9 @@ _MAX_VISITS = (1 << 29) - 2 * _ITERATIONS
 # iterations on.
 _TABLE_BITS, _LARGE_TABLE_BITS, _LARGE_FROM = 20, 23, 300_000
 
+# The share of the iterations before the solver is asked about the root.
+_FIRST_SHARE = 16
+
 # What a search with a time limit is taken for when the solver's share of it is set.
 _ITERATIONS_PER_SECOND = 1_000_000
 
@@ -150,16 +153,17 @@ class MctsPlayer:
         if position.board != self.board:
             raise InputError(f"this player plays on {self.board}, not on {position.board}")
         refuse_if_over(position)
-        start = perf_counter()
+        start, options = perf_counter(), self.options
         search_seed = derive(self._seed, position.key())
         root, self._root = self._root, None  # until the tree is consistent again
-        if not (self.options.reuse and self._advance_root(root, position)):
+        if not (options.reuse and self._advance_root(root, position)):
             self._reset(position, search_seed)
         self._root = position
         self._rollouts_before = int(self._counters["rollouts"])
-        self._solve_root(position, start)
-        self._run(position, start)
-        return self._decision(search_seed, perf_counter() - start)
+        if not self._run(position, start, self._first_visits):
+            self._solve_root(position, start)
+            self._run(position, start, options.iterations)
+        return self._decision(position, search_seed, perf_counter() - start)
 
     def so_far(self) -> dict[str, int]:
         return {"rollouts": int(self._counters["rollouts"]) - self._rollouts_before}
@@ -184,6 +188,12 @@ class MctsPlayer:
             kernel.advance_root(self.board, self._tree, move, self.options.proven) for move in moves
         )
 
+    @property
+    def _first_visits(self) -> int:
+        """Of the root, before the solver is asked: they rank moves of the same result."""
+        most = self.options.iterations or _TIMED_ITERATIONS
+        return min(most, max(most // _FIRST_SHARE, 8 * self.board.columns))
+
     def _solve_root(self, position: Position, start: float) -> None:
         """Prove the root's moves, if the solver may succeed in what the whole search is worth."""
         options = self.options
@@ -192,27 +202,28 @@ class MctsPlayer:
         if self._solver is None or 2 * typical_nodes(self.board.cells - position.ply) > left:
             return
         deadline = start + (options.seconds or float("inf")) / 2
-        packed, done = pack(position), self._counters["proven"] != UNKNOWN
+        packed, done = pack(position), False
         while not done and left > 0 and perf_counter() < deadline:
             nodes = min(_SOLVER_NODES, left)
             done = kernel.solve_root(self.board, self._tree, packed, self._solver, nodes)
             left -= nodes
 
-    def _run(self, position: Position, start: float) -> None:
-        options, counters = self.options, self._counters
+    def _run(self, position: Position, start: float, visits: int | None) -> bool:
+        """Search until the root has so many visits, or the time is up; whether it is done: the
+        root is proven, or the choice settled."""
+        counters, seconds = self._counters, self.options.seconds
         packed = pack(position)
         done = counters["proven"] != UNKNOWN
         while not done:
-            if options.iterations is not None:
-                wanted = min(_ITERATIONS, options.iterations - int(counters["visits"]))
-                if wanted <= 0:
-                    return
-            elif options.seconds is not None:
-                wanted = _TIMED_ITERATIONS
-                time_is_up = perf_counter() - start >= options.seconds
-                if (time_is_up and counters["visits"] > 0) or counters["visits"] > _MAX_VISITS:
-                    return
+            wanted = _TIMED_ITERATIONS
+            if visits is not None:
+                wanted = min(_ITERATIONS, visits - int(counters["visits"]))
+            if wanted <= 0 or counters["visits"] > _MAX_VISITS:
+                break
+            if seconds is not None and counters["visits"] and perf_counter() - start >= seconds:
+                break
             done = self._search(packed, wanted)
+        return bool(done)
 
     def _reset(self, position: Position, seed: int) -> None:
         if self._solver is not None:
@@ -224,22 +235,35 @@ class MctsPlayer:
     def _search(self, packed: UInt64Array, iterations: int) -> bool:
         return kernel.search(self.board, self._tree, packed, iterations, self._rules, self._solver)
 
-    def _decision(self, seed: int, seconds: float) -> Decision:
+    def _decision(self, position: Position, seed: int, seconds: float) -> Decision:
         columns = self.board.columns
         counters = self._counters
         visits, scores, links = self._tree.counts[0, :, :columns].tolist()
         legal = [column for column, link in enumerate(links) if link != kernel.CLOSED]
         wins = tuple(score / 2 for score in scores)
+        uses_solver = self._rules.solver_nodes > 0
+        at_once = position.winning_moves if uses_solver else ()
         proven = tuple(
-            (link & 3) - 2 if self.options.proven and link > 0 and link & 3 else None
-            for link in links
+            1
+            if column in at_once
+            else (link & 3) - 2
+            if self.options.proven and link > 0 and link & 3
+            else None
+            for column, link in enumerate(links)
         )
+        sooner = _sooner(position, proven) if uses_solver else ()
         value = tuple(
             float(result) if result is not None else (2 * won - count) / count if count else None
             for result, won, count in zip(proven, wins, visits, strict=True)
         )
         return Decision(
-            move=_choose(visits, proven, legal, Stream(seed)),
+            move=_choose(
+                visits,
+                proven,
+                legal,
+                Stream(seed),
+                _sooner(position, proven) if self._rules.solver_nodes else (),
+            ),
             visits=tuple(visits),
             wins=wins,
             value=value,
@@ -249,6 +273,14 @@ class MctsPlayer:
             nodes=int(counters["nodes"]),
             seconds=seconds,
         )
+
+
+def _sooner(position: Position, proven: Sequence[int | None]) -> Sequence[int]:
+    """Moves to prefer among equal results, as the solver does not tell soon from late: those that
+    win at once, or of lost ones those that do not lose at once."""
+    if position.winning_moves or any(proven[column] != -1 for column in position.legal_moves):
+        return position.winning_moves
+    return [move for move in position.legal_moves if not position.play(move).winning_moves]
 
 
 def _solver_memory(board: Board, iterations: int) -> solver.Memory | None:
@@ -266,12 +298,13 @@ def _choose(
     proven: Sequence[int | None],
     legal: Sequence[int],
     stream: Stream,
+    sooner: Sequence[int],
 ) -> int:
     """A proven win, else the most visited move that is not a proven loss."""
 
-    def rank(column: int) -> tuple[int, int]:
-        result = proven[column]
-        return (1 if result == 1 else -1 if result == -1 else 0, visits[column])
+    def rank(column: int) -> tuple[int, bool, int]:
+        result = 1 if proven[column] == 1 else -1 if proven[column] == -1 else 0
+        return (result, column in sooner, visits[column])
 
     best = max(map(rank, legal))
     return stream.choice([column for column in legal if rank(column) == best])

@@ -22,7 +22,7 @@ from selfplay.storage.location import Location
 from selfplay.storage.merge import merge
 from selfplay.storage.origin import generate_command
 from selfplay.storage.row_checks import faults
-from selfplay.storage.rows import Rows
+from selfplay.storage.rows import NO_RESULT, Rows
 from selfplay.storage.spec import Spec
 from selfplay.storage.split import in_test_set, write_split
 from selfplay.storage.statistics import statistics
@@ -256,6 +256,12 @@ def test_statistics_count_what_is_there(dataset: Dataset) -> None:
     assert found.unique_by_ply == dict(sorted(Counter(keys.values()).items()))
     assert found.by_ply == dict(sorted(Counter(p.ply for p in positions).items()))
     assert found.moves == np.bincount(rows.move, minlength=7).tolist()
+    exact = [
+        rows.proven[at][move] == 1
+        or all(rows.proven[at][column] != NO_RESULT for column in position.legal_moves)
+        for at, (position, move) in enumerate(zip(positions, rows.move.tolist(), strict=True))
+    ]
+    assert found.exact_labels == sum(exact) > 0
     ends: Counter[int | None] = Counter()
     lengths: Counter[int] = Counter()
     for game in range(20):

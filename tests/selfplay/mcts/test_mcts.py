@@ -298,20 +298,32 @@ def test_early_stop_keeps_the_move_and_saves_iterations() -> None:
 
 
 def test_the_solver_settles_what_it_may_settle() -> None:
-    """Every column of a position that is small enough, and more columns for more nodes."""
+    """A late position whole, and more columns of an earlier one than the search alone."""
     known = Counter[int]()
     for game in range(20):
         late = RandomPlies(SEVEN_BY_SIX, 24, 24).opening(8, game)
         decision, _ = search(late, iterations=10_000)
         assert decision.proven is not None
-        assert all(decision.proven[column] is not None for column in late.legal_moves)
-        assert decision.iterations == 0
+        assert decision.proven[decision.move] is not None
+        assert decision.iterations <= 10_000 // 16
         early = RandomPlies(SEVEN_BY_SIX, 14, 14).opening(8, game)
         for solver in (0, 20):
             decision, _ = search(early, iterations=2000, solver=solver)
             assert decision.proven is not None
             known[solver] += sum(result is not None for result in decision.proven)
     assert known[0] < known[20]
+
+
+def test_a_win_at_once_is_taken_and_a_loss_at_once_avoided() -> None:
+    lost = 0
+    for position in near_the_end(SEVEN_BY_SIX, 150, 16):
+        decision, _ = search(position, iterations=500)
+        assert not position.winning_moves or decision.move in position.winning_moves
+        if decision.proven is not None and decision.proven[decision.move] == -1:
+            loses_at_once = [bool(position.play(m).winning_moves) for m in position.legal_moves]
+            lost += not all(loses_at_once)
+            assert all(loses_at_once) or not position.play(decision.move).winning_moves
+    assert lost > 3
 
 
 @pytest.mark.parametrize("solver", [0, 5])
