@@ -20,7 +20,7 @@ from selfplay.workers.executors.ray import RayExecutor
 from selfplay.workers.generation.generate import Progress, generate
 from selfplay.workers.generation.plan import plan
 
-SHARD_GAMES = {"mcts:10000": 10, "mcts:100": 50}
+SHARD_GAMES = {"default-0.1": 10, "default-0.1:100": 50}
 ROUNDS = 3
 SECONDS = 12.0
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import log, sqrt
 from pathlib import Path
 from statistics import median
@@ -35,9 +35,8 @@ POSITIONS = 4000
 ITERATIONS = (100, 1_000, 10_000, 100_000)
 FRONTIER = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 PHASES = ((8, 9), (10, 11), (12, 13), (14, 15), (16, 21), (22, 30))
-PLAIN = "solver=0,transpositions=off,early_stop=off"
-VERSION_01 = f"rollout=careful,{PLAIN}"
 EXPLORATIONS = (0.3, 0.5, 0.7, 1.0, round(sqrt(2), 3), 2.0)
+SEARCHES = ("default-0.1", "mcts:10000")
 STONES = (8, 10, 12, 14, 16, 20, 24)
 PER_STONES = 40
 
@@ -49,10 +48,10 @@ S = TypeVar("S")
 
 def frontier() -> list[Table]:
     """Mistakes and cost by iterations, of today's search and of version 0.1; and its picture."""
-    found: dict[str, list[Labelled]] = {"mcts": [], "version 0.1": []}
+    found: dict[str, list[Labelled]] = {"mcts": [], "default-0.1": []}
     for n in FRONTIER:  # side by side, as the machine may be shared
-        for name, options in (("mcts", ""), ("version 0.1", f",{VERSION_01}")):
-            found[name].append(_labelled(f"mcts:{n}{options}", JUDGING))
+        for name in found:
+            found[name].append(_labelled(f"{name}:{n}", JUDGING))
     PICTURE.write_text(_picture(found))
     return [_frontier_table(name, labels) for name, labels in found.items()]
 
@@ -60,7 +59,7 @@ def frontier() -> list[Table]:
 def ablations() -> list[Table]:
     """What each part of the search is worth, on the positions on which it was tuned."""
     without = {
-        "mcts:10000": "",
+        "as it is": "",
         "careful rollouts": ",rollout=careful",
         "no solver": ",solver=0",
         "solver=2": ",solver=2",
@@ -70,7 +69,6 @@ def ablations() -> list[Table]:
         "exploration=0.3": ",exploration=0.3",
         "exploration=0.7": ",exploration=0.7",
         "exploration=1": ",exploration=1.0",
-        "version 0.1": f",{VERSION_01}",
     }
     rows = []
     for name, options in without.items():
@@ -109,8 +107,8 @@ def quality() -> list[Table]:
     ]:
         found = [
             _mistakes(
-                f"mcts:{iterations},rollout={rollout},proven={proven},exploration={exploration},"
-                f"{PLAIN}",
+                f"default-0.1:{iterations},rollout={rollout},proven={proven},"
+                f"exploration={exploration}",
                 positions,
                 values,
             )
@@ -123,12 +121,12 @@ def quality() -> list[Table]:
     contested = sum(len(set(v.values())) > 1 for v in values)
     return [
         Table(
-            f"mistakes of mcts in {contested:,} contested positions, %, by exploration",
+            f"mistakes of default-0.1 in {contested:,} contested positions, %, by exploration",
             header,
             tuple(rows),
         ),
         Table(
-            f"optimal moves of mcts in all {len(positions):,} positions, %, by exploration",
+            f"optimal moves of default-0.1 in all {len(positions):,} positions, %, by exploration",
             header,
             tuple(shares),
         ),
@@ -139,10 +137,10 @@ def costs() -> list[Table]:
     """Positions labelled in a second on one core: by search, by exact scores of all columns, and
     by their win, draw or loss alone."""
     board = Board()
-    search = PlayerSpec.parse("mcts:10000").build(board)
+    searches = [PlayerSpec.parse(name).build(board) for name in SEARCHES]
     solver = Solver(board, threads=1, book=None)
 
-    def searched(position: Position) -> None:
+    def searched(search: Player, position: Position) -> None:
         search.new_game(0)
         search.decide(position)
 
@@ -155,18 +153,23 @@ def costs() -> list[Table]:
         for move in position.legal_moves:
             solver.value(position.play(move))
 
+    labels: list[Callable[[Position], None]] = [
+        *(partial(searched, search) for search in searches),
+        scored,
+        valued,
+    ]
     rows = []
     for stones in STONES:
         openings = parse_openings(f"sensible:{stones}", board)
         positions = [openings.opening(2, game) for game in range(PER_STONES)]
         rates = []
-        for label in (searched, scored, valued):
+        for label in labels:
             start = perf_counter()
             for position in positions:
                 label(position)
             rates.append(len(positions) / (perf_counter() - start))
-        rows.append((f"{stones} stones", (*rates, rates[2] / rates[0])))
-    header = ("mcts:10000", "scores", "values", "values/mcts")
+        rows.append((f"{stones} stones", (*rates, rates[-1] / rates[0])))
+    header = (*SEARCHES, "scores", "values", f"values/{SEARCHES[0]}")
     return [Table("labels per second, one core, no book", header, tuple(rows))]
 
 
@@ -232,7 +235,7 @@ def _frontier_table(name: str, found: Sequence[Labelled]) -> Table:
 def _picture(found: dict[str, list[Labelled]]) -> str:
     """Mistakes against time, both logarithmic, as SVG."""
     width, height, left, bottom, top = 640, 400, 56, 48, 16
-    colours = {"mcts": "#c44e52", "version 0.1": "#4c72b0"}
+    colours = {"mcts": "#c44e52", "default-0.1": "#4c72b0"}
     milliseconds, mistakes = (0.05, 100.0), (0.3, 20.0)
 
     def x(ms: float) -> float:

@@ -14,9 +14,17 @@ from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.kernels.rollouts import CAREFUL, UNIFORM, WIN_FIRST, rollouts
 from selfplay.kernels.state import pack
-from selfplay.mcts.player import MctsOptions, MctsPlayer
+from selfplay.registry import PlayerSpec
 
 ROUNDS = 9
+
+SEARCHES = (
+    "usual:{},rollout=uniform,proven=off",
+    "usual:{}",
+    "default-0.1:{}",
+    "mcts:{},early_stop=off",
+)
+"""By iterations; all of which are made, so that those of a second are comparable."""
 
 
 def searches() -> list[Table]:
@@ -25,26 +33,21 @@ def searches() -> list[Table]:
 
 
 def _searches(iterations: int) -> Table:
-    contenders = {
-        "mcts": _search(MctsOptions(iterations=iterations)),
-        "mcts, proven=off": _search(MctsOptions(iterations=iterations, proven=False)),
-        "mcts, rollout=win-first": _search(MctsOptions(iterations=iterations, rollout="win-first")),
-        "mcts, rollout=uniform": _search(MctsOptions(iterations=iterations, rollout="uniform")),
-    }
+    contenders = {spec: _search(spec) for spec in (text.format(iterations) for text in SEARCHES)}
+    base, note = "OpenSpiel MCTSBot (C++)", f"{next(iter(contenders))} searches as OpenSpiel does"
     try:
-        contenders["OpenSpiel MCTSBot (C++)"] = _open_spiel(min(iterations, 10_000))
-        base, note = "OpenSpiel MCTSBot (C++)", ""
+        contenders[base] = _open_spiel(min(iterations, 10_000))
     except ImportError:
-        base, note = "mcts", f"OpenSpiel is not installed: {install('bench')}"
+        base, note = next(iter(contenders)), f"OpenSpiel is not installed: {install('bench')}"
     found = rates(contenders, ROUNDS)
     return Table.of_rates(
         f"search, 7x6, {iterations:,} iterations", "iterations/s", found, base, note
     )
 
 
-def _search(options: MctsOptions) -> Callable[[], float]:
+def _search(spec: str) -> Callable[[], float]:
     board = Board()
-    player = MctsPlayer(board, options)
+    player = PlayerSpec.parse(spec).build(board)
     seeds = iter(range(1 << 30))
 
     def work() -> float:

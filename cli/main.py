@@ -42,8 +42,8 @@ app = typer.Typer(
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    epilog="PLAYER is human, random, greedy, minimax:6, mcts:10000, perfect or tree:MODEL, with "
-    "options after a colon. Help on a command: `selfplay analyse --help`.",
+    epilog="PLAYER is human, random, greedy, minimax:6, mcts:10000, usual, default-0.1, perfect or "
+    "tree:MODEL, with options after a colon. Help on a command: `selfplay analyse --help`.",
 )
 for command in COMMANDS:
     app.command()(command)

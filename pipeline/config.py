@@ -40,7 +40,7 @@ class ImproveConfig:
     max_weight: Annotated[
         int | None, "Cap on a position's weight. [default: 5 x the largest stone weight]"
     ] = None
-    benchmark: Annotated[str, "Player the trees are measured against.", "PLAYER"] = "mcts:10000"
+    benchmark: Annotated[str, "Player the trees are measured against.", "PLAYER"] = "default-0.1"
     benchmark_games: Annotated[int, "Games against the benchmark."] = 100
     benchmark_opening: Annotated[str, "Openings of the games against the benchmark."] = "0-2"
     board: Annotated[str, "Board size, 4x4 to 16x16.", "COLUMNSxROWS"] = "7x6"

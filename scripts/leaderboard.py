@@ -26,19 +26,22 @@ from selfplay.workers.tournament.standings import Tally
 README = ROOT / "README.md"
 BEGIN, END = "<!-- leaderboard -->", "<!-- end of leaderboard -->"
 
+OPPONENT = "default-0.1"
 CLASSIC = "tree on cells, the classic"
 PLAYERS = (
     "random",
     "greedy",
     "minimax:depth=3",
     CLASSIC,
+    "usual",
+    "default-0.1",
     "mcts:1000",
     "mcts:10000",
     "mcts:100000",
     "tree",
     "perfect",
 )
-CLASSIC_RUN = {"games": 15_000, "teacher": "mcts:10000", "opening": "0-20", "noise": 0.05}
+CLASSIC_RUN = {"games": 15_000, "teacher": OPPONENT, "opening": "0-20", "noise": 0.05}
 CLASSIC_TREE = TrainingConfig(target="move", features="cells", smoothing=0.0)
 
 HEADER = (
@@ -58,7 +61,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             players={n: f"tree:{folder}/cells" if n == CLASSIC else n for n in PLAYERS},
-            opponent="mcts:10000",
+            opponent=OPPONENT,
             games=400,
             opening="0-2",
             seed=0,
@@ -142,7 +145,8 @@ def table(settings: Settings, entries: tuple[Entry, ...]) -> Iterator[str]:
         f"plies (`perfect`: {games // 2}, and {positions} of the positions). 95 % confidence "
         "intervals in brackets. A row is `selfplay evaluate PLAYER` and `selfplay arena PLAYER "
         f"{settings.opponent} --games {settings.games} --opening {settings.opening}`; "
-        "all of them, `make leaderboard`."
+        "all of them, `make leaderboard`. `usual` and `default-0.1` are "
+        "[searches that stay as they are](docs/search.md#presets)."
     )
 
 

@@ -4,6 +4,7 @@ random                                        a name
 mcts:10000                                    a name and its main option
 mcts:seconds=2,exploration=1.0,proven=off     a name and options
 py:mine.py:Mine,depth=3                       a class in a file or a module, and its options
+default-0.1:1000                              a preset, with options that replace its own
 """
 
 from __future__ import annotations
@@ -105,6 +106,15 @@ KINDS: dict[str, Kind] = {
 
 BUILT_IN = frozenset(KINDS)
 
+_BEFORE_SOLVER = "proven=on,reuse=on,solver=0,transpositions=off,early_stop=off"
+
+PRESETS = {
+    "usual": f"mcts:iterations=10000,exploration=1.414,rollout=win-first,{_BEFORE_SOLVER}",
+    "default-0.1": f"mcts:iterations=10000,exploration=0.5,rollout=careful,{_BEFORE_SOLVER}",
+}
+"""Players to measure others against: textbook Monte Carlo tree search, and the default search of
+version 0.1. Every option that decides moves is written out, so that no default changes them."""
+
 _PLUGINS: dict[str, EntryPoint] = {}
 """The players of other packages that were loaded."""
 
@@ -115,7 +125,7 @@ def kind_of(name: str) -> Kind:
     if name not in KINDS:
         others = {entry.name: entry for entry in entry_points(group="selfplay.players")}
         if name not in others:
-            known = [*KINDS, *others]
+            known = [*KINDS, *PRESETS, *others]
             raise InputError(f"there is no player {quoted(name)}; {did_you_mean(name, known)}")
         KINDS[name] = _loaded(others[name])
         if others[name].module.partition(".")[0] != "selfplay":
@@ -167,6 +177,7 @@ class PlayerSpec:
     @classmethod
     def parse(cls, text: str) -> PlayerSpec:
         name, colon, rest = text.strip().partition(":")
+        name, _, preset = PRESETS.get(name, name).partition(":")
         kind = kind_of(name)
         if colon and not rest.strip():
             raise InputError(f"player {quoted(text)}: options are missing after the colon")
@@ -176,6 +187,10 @@ class PlayerSpec:
             if _is_foreign(name):
                 types["source"] = str
             given = _parse_options(rest, types, kind.main_option)
+            defaults = _parse_options(preset, types, kind.main_option)
+            if "seconds" in given:  # instead of iterations
+                defaults.pop("iterations", None)
+            given = defaults | given
             source = given.pop("source", None) if _is_foreign(name) else None
             return cls(name, options(**given), source)
         except InputError as error:
@@ -268,6 +283,9 @@ class PlayerSpec:
 
     def __str__(self) -> str:
         """The shortest spec for this player."""
+        for preset, text in PRESETS.items():
+            if text.startswith(f"{self.name}:") and PlayerSpec.parse(preset) == self:
+                return preset
         main = kind_of(self.name).main_option
         given = [
             (field.name, getattr(self.options, field.name))

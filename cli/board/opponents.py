@@ -26,9 +26,10 @@ _LEVELS = (
     (Opponent("random", "beginner"), 0.642),
     (Opponent("greedy", "casual"), 0.164),
     (Opponent("minimax:depth=6,eval=threats", "skilled"), 0.093),
-    (Opponent("mcts:1000", "strong"), 0.054),
-    (Opponent("mcts:10000", "expert"), 0.029),
-    (Opponent("mcts:100000", "master"), 0.025),
+    (Opponent("mcts:100", "strong"), 0.070),
+    (Opponent("mcts:1000", "expert"), 0.040),
+    (Opponent("mcts:10000", "master"), 0.018),
+    (Opponent("mcts:100000", "grandmaster"), 0.010),
     (Opponent("perfect", "perfect"), 0.0),
 )
 """Each with its share of mistakes by `selfplay evaluate PLAYER` on 7x6."""

@@ -102,8 +102,9 @@ def rollouts(
 ) -> None:
     """Measure the rollouts per move in a fixed time, by stones on the board.
 
-    Positions come from sensible random play. Proofs are off, so that every search uses its time;
-    an iteration that reaches the end of the game inside the tree needs no rollout.
+    The search is `default-0.1`, so that figures of all versions compare. Positions come from
+    sensible random play. Proofs are off, so that every search uses its time; an iteration that
+    reaches the end of the game inside the tree needs no rollout.
 
     Example: selfplay bench rollouts --seconds 0.05 --positions 1 --step 8
     """
@@ -113,7 +114,7 @@ def rollouts(
     from selfplay.registry import PlayerSpec
 
     board = Board.parse(size, connect)
-    spec = PlayerSpec.parse(f"mcts:seconds={seconds},proven=off")
+    spec = PlayerSpec.parse(f"default-0.1:seconds={seconds},proven=off")
     check_plot_file(plot)
     announce_compilation(board)
     player = spec.build(board)

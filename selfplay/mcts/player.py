@@ -201,6 +201,8 @@ class MctsPlayer:
         left = self._rules.solver_nodes * visits
         if self._solver is None or 2 * typical_nodes(self.board.cells - position.ply) > left:
             return
+        # A column that the solver had begun is begun anew: it has worked on others since.
+        self._counters["asked"], self._counters["asking"] = 0, False
         deadline = start + (options.seconds or float("inf")) / 2
         packed, done = pack(position), False
         while not done and left > 0 and perf_counter() < deadline:
@@ -257,13 +259,7 @@ class MctsPlayer:
             for result, won, count in zip(proven, wins, visits, strict=True)
         )
         return Decision(
-            move=_choose(
-                visits,
-                proven,
-                legal,
-                Stream(seed),
-                _sooner(position, proven) if self._rules.solver_nodes else (),
-            ),
+            move=_choose(visits, proven, legal, Stream(seed), sooner),
             visits=tuple(visits),
             wins=wins,
             value=value,

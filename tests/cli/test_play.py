@@ -308,8 +308,8 @@ def test_without_options_a_game_starts_and_a_key_opens_the_menu(tmp_path: Path) 
     terminal.press("m")
     terminal.sees("first .*you")
     terminal.press("3")
-    offered = terminal.sees("master")
-    order = ["random", "greedy", "minimax", "mcts:1000 ", "mcts:10000 "]
+    offered = terminal.sees("grandmaster")
+    order = ["random", "greedy", "minimax", "mcts:100 ", "mcts:1000 ", "mcts:10000 "]
     places = [offered.index(spec) for spec in order]
     assert places == sorted(places)
     assert re.search(r"tree:models/mine +[0-9.]+% mistakes", offered)

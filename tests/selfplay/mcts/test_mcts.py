@@ -16,6 +16,7 @@ from selfplay.mcts import kernel
 from selfplay.mcts.player import MctsOptions, MctsPlayer
 from selfplay.players import Decision
 from selfplay.registry import PlayerSpec
+from selfplay.solver.solver import Solver, sign
 from tests import oracle
 
 SEVEN_BY_SIX = Board()
@@ -42,8 +43,8 @@ PLAIN_SPEC = "solver=0,transpositions=off,early_stop=off"
 
 # The searches that golden files hold: small enough to read, different enough to catch.
 SPECS: dict[str, tuple[Position, str]] = {
-    "mcts-default": (Position(SEVEN_BY_SIX), f"mcts:60,rollout=careful,{PLAIN_SPEC}"),
-    "mcts-default-big": (Position(BIG), f"mcts:60,rollout=careful,{PLAIN_SPEC}"),
+    "mcts-default": (Position(SEVEN_BY_SIX), "default-0.1:60"),
+    "mcts-default-big": (Position(BIG), "default-0.1:60"),
     "mcts-exact": (Position.parse("44444623"), "mcts:300"),
     "mcts-exact-big": (Position(BIG), "mcts:60"),
     "mcts-empty": (Position(SEVEN_BY_SIX), "mcts:60,rollout=win-first"),
@@ -56,7 +57,7 @@ SPECS: dict[str, tuple[Position, str]] = {
 }
 GOLDEN_SEARCHES = {
     name: (position, spec)
-    if "rollout=careful" in spec or "exact" in name
+    if spec.startswith("default-0.1") or "exact" in name
     else (position, f"{spec},exploration={sqrt(2)},{PLAIN_SPEC}")
     for name, (position, spec) in SPECS.items()
 }
@@ -208,6 +209,19 @@ def test_what_is_proven_stays_true_as_the_game_goes_on() -> None:
                 proven_roots += decision.rollouts == 0
             position = position.play(decision.move)
     assert proven_roots > 30
+
+
+def test_what_is_proven_stays_true_when_a_position_is_searched_again() -> None:
+    """The solver works on positions below while it has not finished a move of the root."""
+    position = RandomPlies(SEVEN_BY_SIX, 14, 14).opening(8, 13)
+    player = MctsPlayer(SEVEN_BY_SIX, MctsOptions(iterations=20_000, early_stop=False))
+    player.new_game(1)
+    scores = Solver(SEVEN_BY_SIX, book=None).scores(position)
+    for _ in range(3):
+        proven = player.decide(position).proven
+        assert proven is not None
+        for result, score in zip(proven, scores, strict=True):
+            assert result is None or (score is not None and result == sign(score))
 
 
 def test_a_forced_win_is_known_and_ends_the_search() -> None:
