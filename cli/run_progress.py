@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from selfplay.cli.durations import duration
 from selfplay.cli.executors import STOPPING
-from selfplay.cli.progress import LOG_SECONDS, log
+from selfplay.cli.job_progress import Words, bar_or_lines, outlook, workers_of
+from selfplay.cli.progress import log
 from selfplay.cli.streams import discard_output
 from selfplay.wording import counted
 
@@ -27,12 +28,9 @@ def reporter(as_json: bool) -> Iterator[Display[Progress]]:
     """The display that fits the options and stderr."""
     if as_json:
         yield JsonLines(sys.stdout)
-    elif not sys.stderr.isatty():
-        yield LogLines()
     else:
-        bar = Bar()
-        with bar.live:
-            yield bar
+        with bar_or_lines(RUN) as display:
+            yield display
 
 
 def extent(progress: Progress) -> tuple[int, int, str]:
@@ -49,11 +47,7 @@ def counts(progress: Progress) -> str:
         parts = [games, counted(progress.positions, "position")]
     else:
         parts = [counted(progress.shards, "shard"), games]
-    if progress.failed:
-        parts.append(f"{len(progress.failed)} failed")
-    if progress.seconds_left is not None:
-        parts.append(f"{duration(progress.seconds_left)} remaining")
-    return ", ".join(parts)
+    return ", ".join(parts + outlook(len(progress.failed), progress.seconds_left))
 
 
 def speed(progress: Progress) -> str:
@@ -64,14 +58,10 @@ def speed(progress: Progress) -> str:
         parts.append(f"{progress.positions_per_second:,.0f} positions/s (now {now})")
     if progress.new_rollouts:
         parts.append(f"{_with_unit(progress.rollouts_per_second)} rollouts/s")
-    workers = progress.workers
     starting = "workers are starting"
     if progress.wanted is not None and progress.new_shards:
         starting = "workers are starting on what is missing"
-    parts.append(counted(workers, "worker") if workers else starting)
-    if progress.retries:
-        parts.append(counted(progress.retries, "retry", "retries"))
-    return ", ".join(parts)
+    return ", ".join(parts + workers_of(progress, starting))
 
 
 def _with_unit(number: float) -> str:
@@ -89,70 +79,7 @@ def _other_driver(progress: Progress) -> str | None:
     return f"another driver wrote shard {shard} {duration(seconds)} ago; both do the same work"
 
 
-class LogLines:
-    """A line every few seconds, for logs."""
-
-    def __init__(self) -> None:
-        self._next = time.monotonic() + LOG_SECONDS
-        self._lost = 0
-        self._told_of_other = False
-
-    def show(self, progress: Progress) -> None:
-        self._report_news(progress)
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + LOG_SECONDS
-            done, total, unit = extent(progress)
-            self.print(f"{done:,} of {total:,} {unit}, {counts(progress)}, {speed(progress)}")
-
-    def _report_news(self, progress: Progress) -> None:
-        if progress.lost > self._lost:
-            self._lost = progress.lost
-            self.print(f"a worker was lost ({progress.trouble}); starting another")
-        if not self._told_of_other and (told := _other_driver(progress)):
-            self._told_of_other = True
-            self.print(told)
-
-    def stopping(self) -> None:
-        self.print(STOPPING.format("shards"))
-
-    def print(self, text: str) -> None:
-        log(text)
-
-
-class Bar(LogLines):
-    """A progress bar of two lines, redrawn in place."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Live
-
-        self.live = Live(
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}"),
-            BarColumn(bar_width=10),
-            TextColumn("{task.description}"),
-            console=Console(stderr=True),
-            transient=True,
-            refresh_per_second=2,
-            redirect_stdout=False,
-        )
-        self._task = self.live.add_task("starting", total=None, unit="")
-
-    def show(self, progress: Progress) -> None:
-        done, total, unit = extent(progress)
-        self.live.update(
-            self._task,
-            completed=done,
-            total=total,
-            unit=unit,
-            description=f"{counts(progress)}\n{speed(progress)}",
-        )
-        self._report_news(progress)
-
-    def print(self, text: str) -> None:
-        self.live.console.print(text, highlight=False)
+RUN: Words[Progress] = Words("shards", extent, counts, speed, _other_driver)
 
 
 class JsonLines:

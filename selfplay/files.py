@@ -74,12 +74,17 @@ def aside_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.aside")
 
 
+def is_aside(path: Path) -> bool:
+    """Whether a file is a temporary one of a writer, perhaps a killed one."""
+    return _ASIDE.fullmatch(path.name) is not None
+
+
 def remove_abandoned(folder: Path) -> int:
     """Remove the temporary files of killed writers; return how many.
 
     On a network drive another machine's clock stamps the files, so age is measured by that clock.
     """
-    left = [path for path in folder.iterdir() if _ASIDE.fullmatch(path.name)]
+    left = [path for path in folder.iterdir() if is_aside(path)]
     if not left:
         return 0
     removed, now = 0, _clock_of(folder)

@@ -1,1 +1,1 @@
-"""Running jobs: executors, the generation of runs, and tournaments."""
+"""Running jobs: executors, the generation of runs, tournaments, and opening books."""

@@ -139,13 +139,6 @@ class Solver:
             found[column] = None if score is None else -sign(score)
         return tuple(found)
 
-    def score_each(self, positions: Sequence[Position]) -> Generator[int]:
-        """The scores of many positions, in their order, solved in parallel.
-
-        They share the table. Close the iterator if you do not exhaust it.
-        """
-        yield from self._in_parallel(positions, None)  # type: ignore[misc]
-
     def best_moves(self, position: Position, limit: Limit = NO_LIMIT) -> tuple[int, ...] | None:
         """The moves that keep the game value."""
         return best_of(complete(position, self.scores(position, limit)))

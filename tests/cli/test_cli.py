@@ -209,15 +209,17 @@ def test_a_book_is_built_once(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_build_prints_how_to_resume(tmp_path: Path) -> None:
-    build = ["book", "build", "--board", "6x6", "--plies", "5", "--out", "b.npz"]
+    build = ["book", "build", "--board", "6x5", "--plies", "7", "--out", "b.npz", "--workers=0"]
     child = pexpect.spawn(SELFPLAY[0], [*SELFPLAY[1:], *build], cwd=str(tmp_path), timeout=60)
-    child.expect(r"positions solved.* [1-9]\d*/")
+    child.expect(r"[1-9]\d* of 186 chunks, .* remaining")
     child.sendintr()
-    child.expect("the same command resumes from b.npz.notes")
+    child.expect("finishing the chunks in progress")
+    child.expect("positions are solved; the same command resumes from b.npz.parts")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130
-    assert [path.name for path in tmp_path.iterdir()] == ["b.npz.notes"]
+    assert [path.name for path in tmp_path.iterdir()] == ["b.npz.parts"]
+    assert "part-00000.txt" in [path.name for path in (tmp_path / "b.npz.parts").iterdir()]
 
 
 BAD_INPUT = [

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from selfplay.cli.durations import duration, parse_duration
-from selfplay.cli.run_progress import JsonLines, LogLines, speed
+from selfplay.cli.job_progress import LogLines
+from selfplay.cli.run_progress import RUN, JsonLines, speed
 from selfplay.errors import InputError
 from selfplay.storage.dataset import Dataset
 from selfplay.workers.generation.generate import Progress
@@ -147,7 +148,7 @@ def test_a_broken_log_does_not_stop_a_run(monkeypatch: pytest.MonkeyPatch) -> No
             pass
 
     monkeypatch.setattr(sys, "stderr", Gone())
-    lines = LogLines()
+    lines = LogLines(RUN)
     lines.stopping()
     progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100, lost=1)
     lines.show(progress)
@@ -216,7 +217,7 @@ def test_a_run_by_positions_says_how_far_it_is(tmp_path: Path) -> None:
 def test_another_driver_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(shards=1, shards_total=4, games=5, games_total=20, positions=100)
     progress.other = (12, 2.0)
-    for display in (LogLines(), JsonLines(sys.stdout)):
+    for display in (LogLines(RUN), JsonLines(sys.stdout)):
         display.show(progress)
         display.show(progress)
         told = capsys.readouterr().err

@@ -24,10 +24,28 @@ class JobProgress:
     failures_in_a_row: int = 0
     began: float | None = None  # when the first worker was ready, by the monotonic clock
     seconds: float = 0.0  # since then
+    timed: int = 0  # finished items whose time is known
+    work_seconds: float = 0.0  # of all workers, in these; without their start
+    last_done: float = 0.0  # when the last of these was done, by the monotonic clock
 
     def add(self, receipt: Any) -> None:
         """Count a finished item."""
         raise NotImplementedError
+
+    def took(self, seconds: float) -> None:
+        """Count the time of a finished item."""
+        self.timed += 1
+        self.work_seconds += seconds
+        self.last_done = time.monotonic()
+
+    def seconds_of(self, left: int) -> float | None:
+        """How long these items will take, by the time that one takes a worker, since the last one;
+        None if unknown."""
+        if not (self.timed and self.workers):
+            return None
+        each = self.work_seconds / self.timed
+        waited = time.monotonic() - self.last_done
+        return max(0.0, each * left / min(self.workers, left) - waited) if left else 0.0
 
     @property
     def is_hopeless(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -37,8 +36,6 @@ class Progress(JobProgress):
     counted: dict[int, int] = field(default_factory=dict)  # rows of games played to count them
     other: tuple[int, float] | None = None
     """A shard that another driver wrote meanwhile, and how many seconds ago."""
-    work_seconds: float = 0.0  # of all workers, in the new shards; without their start
-    last_done: float = 0.0  # when the last shard was done, by the monotonic clock
     recent: deque[tuple[float, Receipt]] = field(default_factory=deque)
 
     @classmethod
@@ -81,16 +78,11 @@ class Progress(JobProgress):
 
     @property
     def seconds_left(self) -> float | None:
-        """By the time that a shard takes a worker, since the last one; None if unknown."""
-        if not (self.new_shards and self.workers):
-            return None
-        if self.wanted is not None and self.new_positions:
+        """None if unknown."""
+        if self.wanted is not None and self.new_positions and self.workers:
             left = max(0, self.wanted - self.positions)
             return self.seconds * left / self.new_positions
-        left = self.shards_total - self.shards
-        each = self.work_seconds / self.new_shards
-        waited = time.monotonic() - self.last_done
-        return max(0.0, each * left / min(self.workers, left) - waited) if left else 0.0
+        return self.seconds_of(self.shards_total - self.shards)
 
     @property
     def is_complete(self) -> bool:
@@ -111,8 +103,7 @@ class Progress(JobProgress):
         self.new_positions += receipt.positions
         self.new_rollouts += receipt.rollouts
         self.megabytes = max(self.megabytes, receipt.megabytes)
-        self.work_seconds += receipt.seconds
-        self.last_done = time.monotonic()
+        self.took(receipt.seconds)
         self.recent.append((self.last_done, receipt))
         while self.last_done - self.recent[0][0] > _RECENT_SECONDS:
             self.recent.popleft()

@@ -12,14 +12,21 @@ from selfplay.game.openings import RandomPlies
 from selfplay.game.position import Position
 from selfplay.registry import PlayerSpec
 from selfplay.solver.book import Book, shipped_book
-from selfplay.solver.book_builder import build
+from selfplay.solver.book_builder import CHUNK, book_of, chunks_of
 from selfplay.solver.solver import Solver
 
 SMALL = Board(5, 4)
 
 
+def built(board: Board, plies: int) -> Book:
+    solver = Solver(board, memory=1, book=None)
+    deepest = [position for chunk in chunks_of(board, plies) for position in chunk]
+    scores = {position.key(canonical=True): solver.score(position) or 0 for position in deepest}
+    return book_of(board, plies, scores)
+
+
 def test_a_book_says_what_the_solver_says(tmp_path: Path) -> None:
-    build(SMALL, 3, tmp_path / "notes").save(tmp_path / "book.npz")
+    built(SMALL, 3).save(tmp_path / "book.npz")
     book = Book.load(tmp_path / "book.npz")
     plain, reading = Solver(SMALL, memory=1, book=None), Solver(SMALL, memory=1, book=book)
     for ply in range(4):
@@ -34,36 +41,13 @@ def test_a_book_says_what_the_solver_says(tmp_path: Path) -> None:
     assert player.decide(position).nodes == 0
 
 
-def test_a_build_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-
-    def stop(done: int, of: int) -> None:
-        if done == 20:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        build(SMALL, 4, notes, progress=stop)
-    # The machine went down while a line was being written.
-    with notes.open("a") as file:
-        file.write("123")
-    told: list[tuple[int, int]] = []
-    book = build(SMALL, 4, notes, progress=lambda *numbers: told.append(numbers))
-    assert told[0][0] == 20
-    assert told[-1][0] == told[-1][1] == len(told) + 19
-    whole = build(SMALL, 4, tmp_path / "others")
-    assert (book.keys == whole.keys).all()
-    assert (book.scores == whole.scores).all()
-
-
-def test_notes_of_another_book_are_refused(tmp_path: Path) -> None:
-    build(SMALL, 2, tmp_path / "notes")
-    with pytest.raises(InputError, match="belongs to another book"):
-        build(SMALL, 3, tmp_path / "notes")
-    (tmp_path / "notes").write_text("scores of positions with 2 stones on 5x4 connect 4\nx y\n")
-    with pytest.raises(InputError, match="is damaged"):
-        build(SMALL, 2, tmp_path / "notes")
+def test_chunks_are_of_positions_that_may_be_listed() -> None:
+    chunks = chunks_of(SMALL, 4)
+    keys = [position.key(canonical=True) for chunk in chunks for position in chunk]
+    assert keys == sorted(set(keys))
+    assert {len(chunk) for chunk in chunks[:-1]} == {CHUNK}
     with pytest.raises(InputError, match="plies is a number from 0 to 19"):
-        build(SMALL, 20, tmp_path / "notes")
+        chunks_of(SMALL, 20)
 
 
 class Trap:
@@ -85,7 +69,7 @@ def test_what_is_no_book_is_refused_and_nothing_is_executed(tmp_path: Path) -> N
     np.savez(file, board=trap, plies=trap, steps=trap, scores=trap)
     with pytest.raises(InputError, match="is not a book"):
         Book.load(file)
-    good = build(SMALL, 2, tmp_path / "notes")
+    good = built(SMALL, 2)
     good.save(file)
     data = file.read_bytes()
     file.write_bytes(data[: len(data) // 2])

@@ -1,0 +1,1 @@
+"""Building an opening book: its chunks, their files, and who solves them."""
