@@ -183,8 +183,6 @@ class Labelled:
     """A position, on one core"""
     iterations: float
     """A position"""
-    exact: float
-    """The share of positions of which every column is proven"""
     by_phase: tuple[float, ...]
     """Mistakes in contested positions"""
 
@@ -193,7 +191,7 @@ def _labelled(player: str, seed: int) -> Labelled:
     """Label the positions one after the other; nothing is kept from one to the next."""
     positions, values = _judged(seed)
     searcher = PlayerSpec.parse(player).build(Board())
-    seconds = iterations = exact = 0.0
+    seconds = iterations = 0.0
     wrong: list[tuple[int, bool]] = []
     for number, (position, value) in enumerate(zip(positions, values, strict=True)):
         searcher.new_game(number)
@@ -201,8 +199,6 @@ def _labelled(player: str, seed: int) -> Labelled:
         decision = searcher.decide(position)
         seconds += process_time() - start
         iterations += decision.iterations
-        proven = decision.proven or ()
-        exact += all(proven[column] is not None for column in value)
         if len(set(value.values())) > 1:
             wrong.append((position.ply, value[decision.move] < max(value.values())))
     phases = [[is_wrong for ply, is_wrong in wrong if a <= ply <= b] for a, b in PHASES]
@@ -210,7 +206,6 @@ def _labelled(player: str, seed: int) -> Labelled:
         sum(is_wrong for _, is_wrong in wrong) / len(wrong),
         1000 * seconds / len(positions),
         iterations / len(positions),
-        exact / len(positions),
         tuple(sum(phase) / len(phase) for phase in phases),
     )
 
@@ -222,13 +217,12 @@ def _frontier_table(name: str, found: Sequence[Labelled]) -> Table:
             (
                 100 * labels.mistakes,
                 labels.milliseconds,
-                100 * labels.exact,
                 *(100 * mistakes for mistakes in labels.by_phase),
             ),
         )
         for n, labels in zip(FRONTIER, found, strict=True)
     ]
-    header = ("mistakes, %", "ms", "exact, %", *(f"{a}-{b} stones" for a, b in PHASES))
+    header = ("mistakes, %", "ms", *(f"{a}-{b} stones" for a, b in PHASES))
     return Table(f"{name}, by iterations: mistakes in contested positions", header, tuple(rows))
 
 

@@ -252,7 +252,7 @@ BAD_INPUT = [
     (["analyse", "--connect", "four"], "--connect"),
     (["analyse", "--player", "mcts:0"], "from 1 up, not 0"),
     (["analyse", "--player", "mcts:-1"], "from 1 up, not -1"),
-    (["analyse", "--player", "mcts:1000000000000"], "would need 160,000.0 GB"),
+    (["analyse", "--player", "mcts:1000000000000"], "would need 192,000.0 GB"),
     (["analyse", "--player", "mtcs:100"], "did you mean 'mcts'?"),
     (["analyse", "--player", "mcts:iteration=5"], "did you mean 'iterations'?"),
     (["analyse", "--player", "mcts:seconds=0"], "above 0, not 0"),
