@@ -267,10 +267,10 @@ def _picture(found: dict[str, list[Labelled]]) -> str:
                 f'<text x="{px + 6:.1f}" y="{py + (-8 if above else 18):.1f}" font-size="11" '
                 f'fill="{colour}" text-anchor="{"start" if above else "end"}">{n:,}</text>'
             )
-        px, py = points[0]
+        px, py = points[-1]
         parts.append(
-            f'<text x="{px + 12:.1f}" y="{py - 24 if name != "mcts" else py + 36:.1f}" '
-            f'fill="{colour}" font-weight="bold">{name}</text>'
+            f'<text x="{px:.1f}" y="{py + (36 if name == "mcts" else -24):.1f}" fill="{colour}" '
+            f'text-anchor="middle" font-weight="bold">{name}</text>'
         )
     return "\n".join([*parts, "</svg>", ""])
 
