@@ -10,7 +10,8 @@ from selfplay.storage.spec import Spec
 def test_a_spec_says_all_that_decides_and_nothing_else() -> None:
     spec = Spec(teacher="mcts:500").resolved()
     assert spec.teacher == (
-        "mcts:iterations=500,exploration=0.5,rollout=careful,proven=on,reuse=on"
+        "mcts:iterations=500,exploration=0.5,rollout=patient,proven=on,reuse=on,solver=5,"
+        "transpositions=on,early_stop=on"
     )
     same = [
         Spec(teacher="mcts:iterations=500,memory=100"),

@@ -29,7 +29,7 @@ from tests.workers.generation.test_generate import FINGERPRINT, OPTIONS
 GAMES = 1000
 # Long enough for something to happen to it.
 LONG = {**OPTIONS, "games": GAMES, "teacher": "mcts:2000"}
-LONG_FINGERPRINT = "4cced2ef44c9b9ece875b0a55cb5193f"
+LONG_FINGERPRINT = "64f3506235f06dc7578586a5b67ca10c"
 
 
 def never() -> bool:
