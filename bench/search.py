@@ -24,7 +24,7 @@ SEARCHES = (
     "default-0.1:{}",
     "mcts:{},early_stop=off",
 )
-"""By iterations; all of which are made, so that those of a second are comparable."""
+"""All iterations are made, so that iterations per second can be compared."""
 
 
 def searches() -> list[Table]:

@@ -139,6 +139,6 @@ def percent(share: float, of: int) -> str:
 
 
 def percent_range(interval: tuple[float, float], of: int) -> str:
-    """A confidence interval, of a share of so many."""
+    """A confidence interval as text; a dash if nothing was counted."""
     low, high = interval
     return f"{low:.1%} to {high:.1%}" if of else NOTHING

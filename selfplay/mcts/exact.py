@@ -1,7 +1,7 @@
 """Exact results in a search: when a position is worth the solver's time, and its answer.
 
-The solver gets a fixed number of nodes per visit. A position of which it would typically need more
-is not tried; it is again with four times as many visits.
+A visit buys the solver a fixed number of nodes. It tries a position once the visits buy as many
+nodes as such positions typically take, and again each time the visits have quadrupled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MEDIAN, _MEDIAN_EMPTY = 300, 22
 
 
 def typical_nodes(empty: int) -> int:
-    """The nodes that win, draw or loss of a position with so many empty cells typically takes."""
+    """The median number of nodes that solve a position with this many empty cells."""
     away = abs(empty - _MEDIAN_EMPTY)
     growth = (_GROWTH**away, 100**away)
     above, below = growth if empty >= _MEDIAN_EMPTY else growth[::-1]

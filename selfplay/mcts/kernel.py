@@ -112,7 +112,8 @@ class Rules(NamedTuple):
     solver_nodes: int
     """Of the solver, per visit of a position."""
     goal: int
-    """Stop when no other move can reach the most visits before the root has so many; 0: do not."""
+    """Visits of the root at which the search ends; it stops once they cannot change the choice. 0:
+    it does not stop early."""
 
 
 def node_bytes(board: Board) -> int:
@@ -180,8 +181,10 @@ def reset(
 
 @kernel
 def solve_root(board: Board, tree: Tree, packed: UInt64Array, memory: Memory, nodes: int) -> bool:
-    """Go on proving the root's moves, one after the other, for so many nodes of the solver;
-    whether all are proven."""
+    """Prove the root's moves one by one until the solver's nodes run out; resumable.
+
+    Return whether all are proven.
+    """
     root = load(board, packed)
     counters, solver = tree.counters[0], memory.counters[0]
     while counters.asked < board.columns:

@@ -211,8 +211,10 @@ class MctsPlayer:
             left -= nodes
 
     def _run(self, position: Position, start: float, visits: int | None) -> bool:
-        """Search until the root has so many visits, or the time is up; whether it is done: the
-        root is proven, or the choice settled."""
+        """Search until the root has this many visits or the time is up.
+
+        Return whether the search is over: its root is proven, or its choice is settled.
+        """
         counters, seconds = self._counters, self.options.seconds
         packed = pack(position)
         done = counters["proven"] != UNKNOWN
@@ -280,8 +282,7 @@ def _sooner(position: Position, proven: Sequence[int | None]) -> Sequence[int]:
 
 
 def _solver_memory(board: Board, iterations: int) -> solver.Memory | None:
-    """The solver's memory in a search with so many iterations, or 0 with a time limit; None on
-    boards beyond one word."""
+    """Allocate the solver's memory; None on boards beyond one word. 0 iterations: a time limit."""
     if not board.fits_word:
         return None
     is_large = iterations == 0 or iterations >= _LARGE_FROM
