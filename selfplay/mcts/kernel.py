@@ -71,7 +71,6 @@ COUNTERS = np.dtype(
         ("rollouts", np.int64),  # since `reset`
         ("random", np.uint64),  # the state of the random number generator
         ("proven", np.int64),  # what is proven of the root, for the side to move
-        ("solved", np.int64),  # positions that the solver answered, since `reset`
         ("asked", np.int64),  # the root's columns that it was given, from the middle outwards
         ("asking", np.bool_),  # whether it is at work on the next one
         ("slot_bits", np.uint64),  # the part of `slots` in use has 2^slot_bits entries
@@ -174,7 +173,6 @@ def reset(
     counters.visits = 0
     counters.rollouts = 0
     counters.proven = UNKNOWN
-    counters.solved = 0
     counters.asked = 0
     counters.asking = False
 
@@ -211,7 +209,6 @@ def solve_root(board: Board, tree: Tree, packed: UInt64Array, memory: Memory, no
         if proof == UNKNOWN:
             return False
         counters.asked += 1
-        counters.solved += 1
         _prove(tree, _ROOT, np.uint64(column), proof)
     counters.proven = _value(board, tree, _ROOT)
     return True
@@ -237,7 +234,6 @@ def search(
     used = np.uint64(counters.nodes)
     visits = counters.visits
     rollouts = counters.rollouts
-    solved = counters.solved
     path_nodes = np.empty(board.cells + 1, np.uint64)
     path_columns = np.empty(board.cells + 1, np.uint64)
     done = False
@@ -277,7 +273,6 @@ def search(
             if is_due(at_visits, first_attempts[stones(board, state)]):
                 proof = _other_side(solve(board, memory, state, solver_nodes, at_visits))
                 if proof != UNKNOWN:
-                    solved += 1
                     points = proof - np.int32(1)
                     break
             child = np.uint64(link >> 2)
@@ -328,7 +323,6 @@ def search(
     counters.nodes = used
     counters.visits = visits
     counters.rollouts = rollouts
-    counters.solved = solved
     return done
 
 
