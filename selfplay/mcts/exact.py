@@ -54,6 +54,12 @@ def first_attempts(board: Board, nodes_per_visit: int) -> Int64Array:
 
 
 @inline
+def other_side(value: np.int32) -> np.int32:
+    """A proven result for the other side."""
+    return np.int32(WIN + LOSS) - value if value != UNKNOWN else np.int32(UNKNOWN)
+
+
+@inline
 def is_due(visits: Int, first: Int) -> bool:
     """Whether a position with these visits, first tried with `first`, is to be tried now."""
     if visits <= first:

@@ -16,8 +16,9 @@ from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.kernels.rollouts import CAREFUL, PATIENT, UNIFORM, WIN_FIRST
 from selfplay.kernels.state import pack
-from selfplay.mcts import kernel
+from selfplay.mcts import search
 from selfplay.mcts.exact import UNKNOWN, first_attempts, typical_nodes
+from selfplay.mcts.tree import CLOSED, Tree, advance_root, new_tree, node_bytes, reset
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.seeding import Stream, derive
 from selfplay.solver import kernel as solver
@@ -95,7 +96,7 @@ class MctsOptions:
 
     def capacity(self, board: Board) -> int:
         """The maximum number of nodes; refused if they do not fit the memory."""
-        node = kernel.node_bytes(board)
+        node = node_bytes(board)
         room = self.memory * 1_000_000 // node
         if self.iterations is None:
             return room
@@ -118,10 +119,10 @@ class MctsPlayer:
         goal = options.iterations or 0
         with allocating(options.memory):
             shares = options.transpositions and board.fits_word
-            self._tree = kernel.new_tree(board, options.capacity(board), shares)
+            self._tree = new_tree(board, options.capacity(board), shares)
             self._solver = _solver_memory(board, goal)
         solver_nodes = options.solver if self._solver else 0
-        self._rules = kernel.Rules(
+        self._rules = search.Rules(
             exploration=np.float32(options.exploration),
             policy=_POLICIES[options.rollout],
             proven=options.proven,
@@ -141,9 +142,9 @@ class MctsPlayer:
         empty = Position(self.board)
         self._reset(empty, 0)
         if self._solver is not None:
-            kernel.solve_root(self.board, self._tree, pack(empty), self._solver, 0)
+            search.solve_root(self.board, self._tree, pack(empty), self._solver, 0)
         self._search(pack(empty), 0)
-        kernel.advance_root(self.board, self._tree, 0, self.options.proven)
+        advance_root(self.board, self._tree, 0, self.options.proven)
 
     def new_game(self, seed: int) -> None:
         self._seed = seed
@@ -160,19 +161,22 @@ class MctsPlayer:
             self._reset(position, search_seed)
         self._root = position
         self._rollouts_before = int(self._counters["rollouts"])
-        if not self._run(position, start, self._first_visits):
-            self._solve_root(position, start)
+        budget = self._root_budget(position)
+        done = budget > 0 and self._run(position, start, self._first_visits)
+        if budget > 0 and not done:
+            self._solve_root(position, start, budget)
+        if not done:
             self._run(position, start, options.iterations)
         return self._decision(position, search_seed, perf_counter() - start)
 
     def so_far(self) -> dict[str, int]:
         return {"rollouts": int(self._counters["rollouts"]) - self._rollouts_before}
 
-    def tree(self) -> kernel.Tree:
+    def tree(self) -> Tree:
         """A copy of the last decision's tree."""
         used = self._counters["nodes"]
         bounds, counts, totals, keys, slots, counters = self._tree
-        return kernel.Tree(
+        return Tree(
             bounds[:used].copy(),
             counts[:used].copy(),
             totals[:used].copy(),
@@ -185,7 +189,7 @@ class MctsPlayer:
         """Move the root to this position if it is one or two plies later; whether it was."""
         moves = None if root is None else root.moves_to(position, at_most=2)
         return moves is not None and all(
-            kernel.advance_root(self.board, self._tree, move, self.options.proven) for move in moves
+            advance_root(self.board, self._tree, move, self.options.proven) for move in moves
         )
 
     @property
@@ -194,21 +198,24 @@ class MctsPlayer:
         most = self.options.iterations or _TIMED_ITERATIONS
         return min(most, max(most // _FIRST_SHARE, 8 * self.board.columns))
 
-    def _solve_root(self, position: Position, start: float) -> None:
-        """Prove the root's moves, if the solver may succeed in what the whole search is worth."""
+    def _root_budget(self, position: Position) -> int:
+        """The solver's nodes that the whole search is worth; 0 if it would hardly succeed."""
         options = self.options
         visits = options.iterations or int((options.seconds or 0) * _ITERATIONS_PER_SECOND)
-        left = self._rules.solver_nodes * visits
-        if self._solver is None or 2 * typical_nodes(self.board.cells - position.ply) > left:
-            return
+        budget = self._rules.solver_nodes * visits
+        return budget if 2 * typical_nodes(self.board.cells - position.ply) <= budget else 0
+
+    def _solve_root(self, position: Position, start: float, budget: int) -> None:
+        """Prove the root's moves one by one, as far as these nodes of the solver go."""
         # A column that the solver had begun is begun anew: it has worked on others since.
         self._counters["asked"], self._counters["asking"] = 0, False
-        deadline = start + (options.seconds or float("inf")) / 2
+        deadline = start + (self.options.seconds or float("inf")) / 2
         packed, done = pack(position), False
-        while not done and left > 0 and perf_counter() < deadline:
-            nodes = min(_SOLVER_NODES, left)
-            done = kernel.solve_root(self.board, self._tree, packed, self._solver, nodes)
-            left -= nodes
+        assert self._solver is not None  # or there is no budget
+        while not done and budget > 0 and perf_counter() < deadline:
+            nodes = min(_SOLVER_NODES, budget)
+            done = search.solve_root(self.board, self._tree, packed, self._solver, nodes)
+            budget -= nodes
 
     def _run(self, position: Position, start: float, visits: int | None) -> bool:
         """Search until the root has this many visits or the time is up.
@@ -230,20 +237,18 @@ class MctsPlayer:
         return bool(done)
 
     def _reset(self, position: Position, seed: int) -> None:
-        if self._solver is not None:
+        if self._solver is not None and self._rules.solver_nodes:
             solver.forget(self._solver)  # a table lives as long as a tree
-        kernel.reset(
-            self.board, self._tree, pack(position), np.uint64(seed), self._rules.max_children
-        )
+        reset(self.board, self._tree, pack(position), np.uint64(seed), self._rules.max_children)
 
     def _search(self, packed: UInt64Array, iterations: int) -> bool:
-        return kernel.search(self.board, self._tree, packed, iterations, self._rules, self._solver)
+        return search.search(self.board, self._tree, packed, iterations, self._rules, self._solver)
 
     def _decision(self, position: Position, seed: int, seconds: float) -> Decision:
         columns = self.board.columns
         counters = self._counters
         visits, scores, links = self._tree.counts[0, :, :columns].tolist()
-        legal = [column for column, link in enumerate(links) if link != kernel.CLOSED]
+        legal = [column for column, link in enumerate(links) if link != CLOSED]
         wins = tuple(score / 2 for score in scores)
         uses_solver = self._rules.solver_nodes > 0
         at_once = position.winning_moves if uses_solver else ()

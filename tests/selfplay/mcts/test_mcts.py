@@ -12,8 +12,9 @@ from selfplay.game.board import Board
 from selfplay.game.openings import RandomPlies
 from selfplay.game.position import Position
 from selfplay.kernels.state import pack
-from selfplay.mcts import kernel
 from selfplay.mcts.player import MctsOptions, MctsPlayer
+from selfplay.mcts.search import sqrt_log
+from selfplay.mcts.tree import SKIPPED, Tree, advance_root
 from selfplay.players import Decision
 from selfplay.registry import PlayerSpec
 from selfplay.solver.solver import Solver, sign
@@ -24,7 +25,7 @@ SMALL = Board(4, 4, 3)
 BIG = Board(9, 8)
 
 
-def search(position: Position, seed: int = 1, **options: Any) -> tuple[Decision, kernel.Tree]:
+def search(position: Position, seed: int = 1, **options: Any) -> tuple[Decision, Tree]:
     player = MctsPlayer(position.board, MctsOptions(**options))
     player.new_game(seed)
     return player.decide(position), player.tree()
@@ -150,7 +151,7 @@ def test_the_exploration_term_is_right() -> None:
 def sqrt_log_of(n: int) -> float:
     from numba import njit
 
-    return float(njit(lambda n: kernel.sqrt_log(n))(n))
+    return float(njit(lambda n: sqrt_log(n))(n))
 
 
 def near_the_end(board: Board, count: int, empty: int) -> list[Position]:
@@ -260,10 +261,10 @@ def test_max_children_bounds_what_a_node_considers(proven: bool) -> None:
     _, tree = search(Position(SEVEN_BY_SIX), iterations=2000, max_children=2, proven=proven)
     links = tree.counts[:, 2, :7]
     assert (((links >= 0).sum(axis=1)) <= 2).all()
-    assert (links == kernel.SKIPPED).any()
+    assert (links == SKIPPED).any()
 
 
-def subtree(tree: kernel.Tree, at: int) -> Any:
+def subtree(tree: Tree, at: int) -> Any:
     visits, scores, links = tree.counts[at].tolist()
     return (
         visits,
@@ -282,7 +283,7 @@ def test_the_tree_moves_on_with_the_game(board: Board) -> None:
     move = player.decide(position).move
     before = player.tree()
     node = before.counts[0, 2, move] >> 2
-    assert kernel.advance_root(board, player._tree, move, True)
+    assert advance_root(board, player._tree, move, True)
     after = player.tree()
     assert subtree(after, 0) == subtree(before, node)
     assert after.counters[0]["visits"] == after.counts[0, 0].sum()
