@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol, overload
 
 from selfplay.errors import InputError, quoted
-from selfplay.game.board import Board
+from selfplay.game.board import Board, has_line, next_cells, winning_cells
 from selfplay.game.enumeration import positions_after
 from selfplay.game.position import Position
 from selfplay.seeding import Stream, derive
@@ -96,13 +96,24 @@ class RandomPlies:
 
     def _play(self, plies: int, stream: Stream) -> Position:
         """Play random moves until the game is over or has this many plies."""
-        position = Position(self.board)
-        while position.ply < plies and not position.is_over:
-            moves = position.legal_moves
+        # On plain integers: positions in between would take most of the time of a short search.
+        board = self.board
+        moves: list[int] = []
+        columns = [((1 << board.rows) - 1) << (k * board.stride) for k in range(board.columns)]
+        own = other = wins = blocks = 0
+        while len(moves) < plies:
+            free = next_cells(board, own | other)
+            chosen = (wins & free or blocks & free or free) if self.sensible else free
+            move = stream.choice([k for k, column in enumerate(columns) if chosen & column])
+            stone = free & columns[move]
+            moves.append(move)
+            own, other = other, own | stone
+            is_won = wins & stone if self.sensible else has_line(board, other)
+            if is_won or own | other == board.full:
+                break
             if self.sensible:
-                moves = position.winning_moves or position.blocking_moves or moves
-            position = position.play(stream.choice(moves))
-        return position
+                wins, blocks = blocks, winning_cells(board, other)
+        return Position(board, own, own | other, tuple(moves))
 
 
 @dataclass(frozen=True, slots=True)
