@@ -42,8 +42,9 @@ coverage: .venv/test  ## run all tests, and refuse less coverage than pyproject.
 picture: .venv/installed  ## draw the game in the README
 	$(BIN)/python -m scripts.picture docs/play.svg
 
-evaluation-set: .venv/installed  ## solve the positions of `selfplay evaluate` again: some minutes
-	$(BIN)/python -m scripts.evaluation_set train/evaluation/data/positions-7x6.npz
+evaluation-set: .venv/installed  ## build the evaluation set of 7x6 with new positions: hours
+	$(BIN)/selfplay evaluation build --positions 20000 --plies 8-30 --seed 2001 --out train/evaluation/data/new-7x6.npz
+	mv train/evaluation/data/new-7x6.npz train/evaluation/data/positions-7x6.npz
 
 format: .venv/dev  ## format the code, fix lint
 	$(BIN)/ruff check --fix .

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn, TextIO, cast
 
 import typer
 
-from selfplay.cli.commands import bench, book, dataset
+from selfplay.cli.commands import bench, book, dataset, evaluation
 from selfplay.cli.commands.analyse import analyse
 from selfplay.cli.commands.arena import arena
 from selfplay.cli.commands.evaluate import evaluate
@@ -47,7 +47,8 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
-for group, name in ((dataset, "dataset"), (book, "book"), (bench, "bench")):
+GROUPS = {"dataset": dataset, "evaluation": evaluation, "book": book, "bench": bench}
+for name, group in GROUPS.items():
     app.add_typer(group.app, name=name)
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130

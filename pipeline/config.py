@@ -40,6 +40,11 @@ class ImproveConfig:
     max_weight: Annotated[
         int | None, "Cap on a position's weight. [default: 5 x the largest stone weight]"
     ] = None
+    evaluation_set: Annotated[
+        str | None,
+        "Evaluation set that counts mistakes, from `evaluation build`. [default: bundled]",
+        "FILE",
+    ] = None
     benchmark: Annotated[str, "Player the trees are measured against.", "PLAYER"] = "default-0.1"
     benchmark_games: Annotated[int, "Games against the benchmark."] = 100
     benchmark_opening: Annotated[str, "Openings of the games against the benchmark."] = "0-2"
@@ -87,5 +92,6 @@ class ImproveConfig:
             min_samples_leaf=self.min_samples_leaf,
             smoothing=self.smoothing,
             max_weight=self.max_weight or _COUNTED_PER_WEIGHT * largest,
+            evaluation_set=self.evaluation_set,
             test=0.0,
         )

@@ -14,6 +14,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfplay.errors import InputError
@@ -26,7 +28,7 @@ from selfplay.storage.dataset import Dataset
 from selfplay.storage.location import Location
 from selfplay.storage.spec import Spec
 from selfplay.train.evaluation.evaluation import evaluate
-from selfplay.train.evaluation.positions import EvaluationSet
+from selfplay.train.evaluation.positions import EvaluationSet, how_to_build
 from selfplay.train.training_set import refuse_repeated
 from selfplay.workers.executors.interface import Failed, JobError
 from selfplay.workers.generation import generate as generation
@@ -65,7 +67,7 @@ class Round:
     """In the training set: those of all rounds so far."""
     leaves: int
     mistakes: float
-    """Mistake rate in the contested evaluation positions."""
+    """Mistake rate in the contested positions of the development half."""
     interval: tuple[float, float]
     as_first: float
     """Score against the benchmark."""
@@ -131,6 +133,9 @@ class Improvement:
         return {
             "options": asdict(self.config),
             "extra_run_fingerprints": fingerprints,
+            # A bundled set may be another in the next version.
+            "evaluation_set_fingerprint": self.config.evaluation_set
+            and self.evaluation_set.fingerprint,
             "rounds": self.total,
         }
 
@@ -147,6 +152,14 @@ class Improvement:
                 lines = [json.dumps(asdict(made)) + "\n" for made in done]
                 self.place.write(ROUNDS, "".join(lines).encode())
             yield Progress(tuple(done[: number + 1]), self.total)
+
+    @cached_property
+    def evaluation_set(self) -> EvaluationSet:
+        """The development half of the evaluation set."""
+        file = self.config.evaluation_set
+        instead = how_to_build(self.board, "--evaluation-set")
+        found = EvaluationSet.for_board(self.board, None if file is None else Path(file), instead)
+        return found.development
 
     @property
     def complete_rounds(self) -> int:
@@ -198,7 +211,7 @@ class Improvement:
             raise InputError(f"{self.place}: a comma separates the options of a player; rename it")
         if not self.place.seems_writable:
             raise InputError(f"{self.place} cannot be written to")
-        EvaluationSet.for_board(self.board)
+        _ = self.evaluation_set
         refuse_repeated(self.extra_runs)
         for dataset in self.extra_runs:
             if dataset.board != self.board:
@@ -220,6 +233,8 @@ class Improvement:
                 raise InputError(f"{self.place} was begun with {name} {was!r}, not {value!r}")
         if begun["extra_run_fingerprints"] != wanted["extra_run_fingerprints"]:
             raise InputError(f"{self.place}: an extra run is not what it was when it was begun")
+        if begun.get("evaluation_set_fingerprint") != wanted["evaluation_set_fingerprint"]:
+            raise InputError(f"{self.place}: the evaluation set is not what it was when it began")
         return rounds in (None, begun.get("rounds"))
 
     def _read_settings(self) -> dict[str, Any] | None:
@@ -335,7 +350,7 @@ class _RoundMaker:
 
     def _evaluate(self) -> Any:
         player = PlayerSpec.parse(self._player).build(self.all.board)
-        return evaluate(self._player, player, EvaluationSet.load()).all
+        return evaluate(self._player, player, self.all.evaluation_set).all
 
     def _play_benchmark(self) -> tuple[float, float]:
         """The scores as first and as second player."""

@@ -1,4 +1,7 @@
-"""The leaderboard: every player's mistake rate and its scores against one opponent."""
+"""The leaderboard: every player's mistake rate and its scores against one opponent.
+
+It reads the final half of the evaluation set: whoever chooses between players does not.
+"""
 
 from __future__ import annotations
 
@@ -55,11 +58,10 @@ class Progress:
 def measure(settings: Settings, executor: Executor, stop: Callable[[], bool]) -> Iterator[Progress]:
     """Measure the players one after another."""
     entries: tuple[Entry, ...] = ()
+    final = EvaluationSet.for_board(Board()).final
     for name, spec in settings.players.items():
         games, positions = settings.slow.get(name, (settings.games, None))
-        result = evaluate(
-            name, PlayerSpec.parse(spec).build(Board()), EvaluationSet.load()[:positions]
-        )
+        result = evaluate(name, PlayerSpec.parse(spec).build(Board()), final[:positions])
         pair = None
         if spec != settings.opponent:
             tournament = tournaments.Tournament.of(

@@ -143,8 +143,8 @@ def table(settings: Settings, entries: tuple[Entry, ...]) -> Iterator[str]:
         f"stones on the board. Scores: {settings.games // 2} games each against "
         f"`{settings.opponent}`, from openings of {settings.opening.replace('-', ' to ')} random "
         f"plies (`perfect`: {games // 2}, and {positions} of the positions). 95 % confidence "
-        "intervals in brackets. A row is `selfplay evaluate PLAYER` and `selfplay arena PLAYER "
-        f"{settings.opponent} --games {settings.games} --opening {settings.opening}`; "
+        "intervals in brackets. A row is `selfplay evaluate PLAYER --final` and `selfplay arena "
+        f"PLAYER {settings.opponent} --games {settings.games} --opening {settings.opening}`; "
         "all of them, `make leaderboard`. `usual` and `default-0.1` are "
         "[searches that stay as they are](docs/search.md#presets)."
     )

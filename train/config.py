@@ -87,6 +87,10 @@ class TrainingConfig:
         TestSplit, "Split the test set by position, or by row (leaks repeated positions)."
     ] = "position"
 
+    evaluation_set: Annotated[
+        str | None, "Leave out the positions of this evaluation set, as of the bundled one.", "FILE"
+    ] = None
+
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
         if self.features is None:

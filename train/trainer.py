@@ -170,7 +170,13 @@ def train_model(
     """Train a model on runs, each with its own stone weights, if given."""
     clock = _Clock()
     tell = partial(on_progress, "positions read")
-    rows = training_set_of(datasets, config.labels, tell, weights_by_run=weights_by_run)
+    rows = training_set_of(
+        datasets,
+        config.labels,
+        tell,
+        weights_by_run=weights_by_run,
+        evaluation_set=config.evaluation_set,
+    )
     clock.lap("reading")
     division = Division.of(rows, config)
     clock.lap("dividing")
@@ -230,7 +236,12 @@ class RunPart:
         from selfplay.train.tree.distributed import Part
 
         datasets = [Dataset(run) for run in self.runs]
-        rows = training_set_of(datasets, self.config.labels, part=(number, of))
+        rows = training_set_of(
+            datasets,
+            self.config.labels,
+            part=(number, of),
+            evaluation_set=self.config.evaluation_set,
+        )
         division = Division.of(rows, self.config)
         return Part(division.matrix(threads=1), division.evaluate)
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,12 @@ import numpy as np
 from selfplay.arrays import Array, UInt64Array
 from selfplay.errors import InputError, quoted
 from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
-from selfplay.game.enumeration import canonical_keys
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.row_checks import validate_rows
 from selfplay.storage.rows import NO_RESULT, Rows
 from selfplay.storage.split import uniform_hash
 from selfplay.train.config import Labels, Mirror, TestSplit
-from selfplay.train.evaluation.positions import EvaluationSet
+from selfplay.train.evaluation.positions import EvaluationSet, bundled
 from selfplay.wording import counted
 
 UNKNOWN = "without the value of every move"
@@ -175,10 +175,12 @@ def training_set_of(
     on_progress: Callable[[int, int], None] = lambda done, of: None,
     part: tuple[int, int] = (0, 1),
     weights_by_run: Sequence[StoneWeights] | None = None,
+    evaluation_set: str | None = None,
 ) -> TrainingSet:
     """The rows of some runs in their order, or one part of so many, by shards.
 
-    Positions of the evaluation set are left out, as are their mirror images.
+    Positions of the board's bundled evaluation set, and of the file `evaluation_set`, are left out,
+    as are their mirror images.
     """
     board = datasets[0].board
     for dataset in datasets[1:]:
@@ -194,7 +196,7 @@ def training_set_of(
         raise InputError(f"trees need boards that fit 64 bits; {board.size} does not")
     nothing = np.zeros(0, np.uint64)
     parts = [TrainingSet(board, nothing, nothing, *np.zeros((4, 0), np.int64))]
-    held_out = _evaluation_keys(board)
+    held_out = _evaluation_keys(board, evaluation_set)
     left_out: Counter[str] = Counter()
     done = 0
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
@@ -281,9 +283,8 @@ def _winning(board: Board, own: Array, mask: Array) -> Array:
     return np.asarray((winning_cells(board, own) & next_cells(board, mask))[:, None] & columns != 0)
 
 
-def _evaluation_keys(board: Board) -> Array:
-    """The positions of the evaluation set, each by the smaller of its keys."""
-    held_out = EvaluationSet.load()
-    if held_out.board != board:
-        return np.zeros(0, np.uint64)
-    return canonical_keys(board, held_out.own, held_out.mask)
+def _evaluation_keys(board: Board, file: str | None) -> Array:
+    """The positions of both halves of the evaluation sets, each by the smaller of its keys."""
+    given = None if file is None else EvaluationSet.for_board(board, Path(file))
+    held_out = [found.keys for found in (bundled(board), given) if found is not None]
+    return np.concatenate([np.zeros(0, np.uint64), *held_out])

@@ -97,14 +97,15 @@ def _load(path: str) -> Model | None:
 
 
 def _mistakes(model: Model) -> float | None:
-    """A tree's share of mistakes in the contested positions of the evaluation set, as `selfplay
-    evaluate` counts them, if that is for its board."""
-    from selfplay.train.evaluation.positions import EvaluationSet
+    """A tree's share of mistakes in the contested positions of the development half, as `selfplay
+    evaluate` counts them, if there is a set for its board."""
+    from selfplay.train.evaluation.positions import bundled
     from selfplay.train.player import TreePlayer
 
-    positions = EvaluationSet.load()
-    if positions.board != model.board:
+    found = bundled(model.board)
+    if found is None:
         return None
+    positions = found.development
     contested = positions.contested
     player = TreePlayer(model.board, model)
     moves = player.moves(positions.own[contested], positions.mask[contested])

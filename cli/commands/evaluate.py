@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from selfplay.cli.options import Json
+from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.wording import counted
 
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from selfplay.train.evaluation.positions import EvaluationSet
 
 BASELINES = ("random", "centre", "greedy", "mcts:100")
+
+REMINDER = (
+    "selfplay: the final half is meant to be looked at once per release: choose by the development "
+    "half, and note this look in docs/evaluation.md"
+)
 
 _OF_ALL = (
     *("mean_regret", "could_win", "missed_wins", "missed_wins_interval"),
@@ -32,12 +39,24 @@ def evaluate(
         Path | None,
         Option("--positions", metavar="FILE", help="Evaluate on these positions, one per line."),
     ] = None,
+    set_file: Annotated[
+        Path | None,
+        Option(
+            "--set",
+            metavar="FILE",
+            help="Evaluation set from `selfplay evaluation build`. [default: bundled]",
+        ),
+    ] = None,
+    final: Annotated[
+        bool,
+        Option("--final", help="Use the final half of the set: once per release, not to choose."),
+    ] = False,
     size: Annotated[
         str | None,
         Option(
             "--board",
             metavar="COLUMNSxROWS",
-            help="Board of the positions. [default: the player's if a tree, else 7x6]",
+            help="Board of the positions. [default: that of --set or a tree, else 7x6]",
         ),
     ] = None,
     connect: Annotated[
@@ -56,10 +75,10 @@ def evaluate(
 ) -> None:
     """Measure a player's mistake rate against perfect play.
 
-    The evaluation set has 5,000 solved positions of 8 to 34 stones, half from random and half
-    from sensible play. A mistake is a move that does not keep the game value; a position is
-    contested if some legal move is a mistake. There is a set for 7x6 alone: on other boards
-    --positions are solved first.
+    The positions are the development half of an evaluation set, solved exactly and never trained
+    on. A mistake is a move that does not keep the game value; a position is contested if some
+    legal move is a mistake. Sets for 7x6, 6x5 and 8x7 are bundled; `selfplay evaluation build`
+    makes others, and --positions are solved first.
 
     Example: selfplay evaluate greedy --limit 200
     """
@@ -68,15 +87,19 @@ def evaluate(
     from selfplay.train.evaluation.evaluation import evaluate as evaluate_player
     from selfplay.train.evaluation.positions import EvaluationSet, read_positions, scored
 
+    if file is not None and (set_file is not None or final):
+        raise InputError("--positions are not of a set: leave out --set and --final")
     others = compare or (BASELINES if baselines else ())
     specs = [PlayerSpec.parse(name) for name in (player, *others)]
     board = specs[0].board or Board()
     if size is not None or connect is not None:
         board = Board.parse(size or Board().size, connect or 4)
+    elif set_file is not None:
+        board = EvaluationSet.load(set_file).board
     for spec in specs:  # refuse a wrong one before any work is done
         spec.require_board(board)
     if file is None:
-        positions = EvaluationSet.for_board(board, ": give --positions FILE")
+        positions = _half(board, set_file, final=final)
     else:
         with progress("positions solved", in_logs=True) as update:
             positions = scored(read_positions(file, board), update)
@@ -87,16 +110,27 @@ def evaluate(
         with progress(name) as update:
             built = PlayerSpec.parse(name).build(positions.board)
             results.append(evaluate_player(name, built, positions, update))
-        if file is not None:
+        if file is not None or set_file is not None:
             repeats.update(_repeats(name, built, positions))
     if as_json:
         for result in results:
-            repeated = {"in_training_runs": repeats.get(result.player)} if file else {}
+            repeated = {"in_training_runs": repeats.get(result.player)} if file or set_file else {}
             print(json.dumps(as_record(result) | repeated))
     else:
         show(results)
         for name, count in repeats.items():
             print(_repeats_text(name, count))
+
+
+def _half(board: Board, file: Path | None, *, final: bool) -> EvaluationSet:
+    from selfplay.train.evaluation.positions import EvaluationSet, how_to_build
+
+    instead = f"{how_to_build(board, '--set')}, or give --positions FILE"
+    found = EvaluationSet.for_board(board, file, instead)
+    if not final:
+        return found.development
+    print(REMINDER, file=sys.stderr)
+    return found.final
 
 
 def _repeats(name: str, player: object, positions: EvaluationSet) -> dict[str, int | None]:

@@ -203,7 +203,8 @@ def _judged(model: Model, run: str | None) -> Judged | None:
         return Judged.of_run(dataset)
     instead = ": for permutation importance give --run RUN"
     try:
-        return Judged.of_evaluation_set(EvaluationSet.for_board(model.board, instead))
+        found = EvaluationSet.for_board(model.board, instead=instead)
+        return Judged.of_evaluation_set(found.development)
     except InputError as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return None

@@ -89,6 +89,11 @@ TARGETS = (
         ("solve 44444412121256 --book book.npz", "solve 4 --book book.npz --seconds 1"),
     ),
     Target(
+        "set.npz",
+        (mutants.of_bytes, mutants.of_arrays),
+        ("evaluate centre --set set.npz --no-baselines",),
+    ),
+    Target(
         "better/improve.json",
         (mutants.of_json, mutants.of_bytes),
         (IMPROVE,),
@@ -117,6 +122,7 @@ def make_template(folder: Path) -> None:
         "train other --out model --min-samples-leaf 5",
         "dataset export other --format csv-012 --out table.csv",
         "book build --board 5x4 --plies 2 --out book.npz",
+        "evaluation build --board 5x4 --positions 20 --out set.npz --workers 0",
         IMPROVE,
     ):
         done = run(*words.split(), cwd=folder)

@@ -211,7 +211,7 @@ def of_arrays(chance: random.Random, data: bytes) -> bytes:
             del arrays[name]
         case 1:
             arrays[name] = np.array(strange(chance, 3)).astype(str)
-        case 2:
+        case 2 if array.dtype.kind != "U":
             arrays[name] = array.astype(chance.choice((np.int8, np.float64, np.int64, np.uint8)))
         case 3:
             arrays[name] = np.resize(array, chance.choice(((0,), (3,), (2, 2), (100_000,))))

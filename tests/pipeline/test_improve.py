@@ -123,7 +123,8 @@ def test_another_command_is_refused(rounds: tuple[Path, list[dict[str, object]]]
     [
         ("--benchmark-opening=nonsense", "nonsense"),
         ("--noise=2", "from 0 to 1"),
-        ("--board=6x5", "no evaluation set for 6x5"),
+        ("--board=5x4", "makes one for --evaluation-set FILE"),
+        ("--evaluation-set=pyproject.toml", "there is no evaluation set 'pyproject.toml'"),
         ("--opponent=human", "not a human"),
         ("--benchmark=human", "can only play in"),
         ("--smoothing=-1", "smoothing is a number from 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -235,13 +236,18 @@ def test_labels_that_do_not_say_what_is_optimal_are_refused(tmp_path: Path) -> N
         training_set_of([unlabelled], "optimal")
 
 
-def test_what_is_examined_is_not_learned(solved: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_examined_is_not_learned(
+    solved: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = training_set_of([solved])
     asked = EvaluationSet(
         Board(), before.mirrored().own[:50], before.mirrored().mask[:50], np.zeros((50, 7), np.int8)
     )
-    monkeypatch.setattr(EvaluationSet, "load", lambda: asked)
-    after = training_set_of([solved])
+    monkeypatch.setattr("selfplay.train.training_set.bundled", lambda board: asked[:20])
+    file = tmp_path / "others.npz"
+    replace(asked[20:], sources=np.full(30, "search")).save(file)
+    monkeypatch.setattr("selfplay.train.evaluation.positions._fault", lambda found: None)
+    after = training_set_of([solved], evaluation_set=str(file))
     assert as_set(after) == as_set(before[50:]) - as_set(before[:50])
 
 

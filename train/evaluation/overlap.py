@@ -15,7 +15,7 @@ def in_training_runs(model: Model, positions: EvaluationSet) -> int | None:
     """How many of these positions, or their mirror images, stand in the model's runs; None unless
     all runs are on this machine as they were."""
     board = model.board
-    keys = canonical_keys(board, positions.own, positions.mask)
+    keys = positions.keys
     is_found = np.zeros(len(keys), np.bool_)
     try:
         for run in model.provenance["runs"]:

@@ -1,47 +1,58 @@
-"""Build an opening book: hand the chunks without a part to an executor, and store what comes."""
+"""Build an opening book: the chunks of its deepest positions, and their scores."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from selfplay.game.board import Board
 from selfplay.solver.book_builder import chunks_of
 from selfplay.solver.solver import Solver
-from selfplay.workers.book.parts import Parts
-from selfplay.workers.executors.interface import DoItem, Executor, JobError, message_of
-from selfplay.workers.executors.progress import JobProgress
+from selfplay.workers.solving.build import Progress, SolvingJob
+from selfplay.workers.solving.parts import Parts, Row
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """The scores of a chunk's positions, by key."""
+class BookParts(Parts):
+    """The parts of one book: key and score of every position."""
 
-    chunk: int
-    scores: dict[int, int]
-    seconds: float
+    what = "book"
+
+    def __init__(self, file: Path, board: Board, plies: int) -> None:
+        self.board = board
+        self.plies = plies
+        self._keys = [
+            [position.key(canonical=True) for position in chunk]
+            for chunk in chunks_of(board, plies)
+        ]
+        super().__init__(file, len(self._keys))
+
+    @property
+    def positions(self) -> int:
+        return sum(map(len, self._keys))
+
+    def head(self, chunk: int) -> str:
+        return f"part {chunk} of {self.chunks}, {self.plies} plies on {self.board}"
+
+    def is_of(self, chunk: int, rows: Sequence[Row]) -> bool:
+        keys = [row[0] for row in rows if len(row) == 2]
+        return len(keys) == len(rows) and keys == self._keys[chunk]
 
 
-@dataclass(frozen=True, slots=True)
-class BookJob:
-    """The chunks of a book as a job. Every worker keeps a transposition table from chunk to chunk:
-    it makes exact scores sooner known, not others."""
+@dataclass(frozen=True)
+class BookJob(SolvingJob):
+    """The chunks of a book as a job."""
 
-    board: Board
     plies: int
-    memory: int
 
     def solver(self) -> Solver:
         return Solver(self.board, memory=self.memory, threads=1, book=None)
 
-    def prepare(self) -> DoItem:
-        solver, chunks = self.solver(), chunks_of(self.board, self.plies)
+    def solve_with(self, solver: Solver) -> Callable[[int], list[Row]]:
+        chunks = chunks_of(self.board, self.plies)
 
-        def solve(chunk: int) -> Receipt:
-            start = time.perf_counter()
-            scores = {p.key(canonical=True): _exact(solver.score(p)) for p in chunks[chunk]}
-            return Receipt(chunk, scores, time.perf_counter() - start)
+        def solve(chunk: int) -> list[Row]:
+            return [(p.key(canonical=True), _exact(solver.score(p))) for p in chunks[chunk]]
 
         return solve
 
@@ -51,50 +62,14 @@ def _exact(score: int | None) -> int:
     return score
 
 
-@dataclass
-class Progress(JobProgress):
-    """The chunks that are solved."""
+class BookProgress(Progress[BookParts]):
+    """The chunks of a book that are solved."""
 
-    parts: Parts
-    solved: dict[int, dict[int, int]]
-
-    @classmethod
-    def of(cls, parts: Parts) -> Progress:
-        return cls(parts, parts.read())
+    @property
+    def positions_total(self) -> int:
+        return self.parts.positions
 
     @property
     def scores(self) -> dict[int, int]:
         """By canonical key."""
-        return {key: score for scores in self.solved.values() for key, score in scores.items()}
-
-    @property
-    def positions(self) -> int:
-        return sum(map(len, self.solved.values()))
-
-    @property
-    def missing(self) -> list[int]:
-        return [chunk for chunk in range(self.parts.chunks) if chunk not in self.solved]
-
-    @property
-    def is_complete(self) -> bool:
-        return len(self.solved) == self.parts.chunks
-
-    @property
-    def seconds_left(self) -> float | None:
-        """None if unknown."""
-        return self.seconds_of(self.parts.chunks - len(self.solved))
-
-    def add(self, receipt: Receipt) -> None:
-        try:
-            self.parts.write(receipt.chunk, receipt.scores)
-        except OSError as error:
-            raise JobError(message_of(error)) from error
-        self.solved[receipt.chunk] = receipt.scores
-        self.took(receipt.seconds)
-
-
-def build(
-    job: BookJob, progress: Progress, executor: Executor, stop: Callable[[], bool]
-) -> Iterator[Progress]:
-    """Solve the missing chunks; failures are in the progress."""
-    return progress.follow(executor, job, progress.missing, stop)
+        return {key: score for rows in self.solved.values() for key, score in rows}

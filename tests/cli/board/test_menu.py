@@ -105,5 +105,5 @@ def test_leaving_the_menu_is_no_error() -> None:
 def test_the_menu_counts_mistakes_as_evaluate_does() -> None:
     (mistakes,) = (one.detail.partition("%")[0] for one in opponents(Board()) if one.spec == "tree")
     tree = TreePlayer(Board(), Model.load(BASE))
-    found = evaluate("tree", tree, EvaluationSet.load())
+    found = evaluate("tree", tree, EvaluationSet.load().development)
     assert mistakes == f"{100 * found.all.mistake_rate:.1f}"

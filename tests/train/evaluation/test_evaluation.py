@@ -19,11 +19,9 @@ from selfplay.train.config import TrainingConfig
 from selfplay.train.evaluation.evaluation import evaluate
 from selfplay.train.evaluation.overlap import in_training_runs
 from selfplay.train.evaluation.positions import (
-    COUNT,
     ILLEGAL,
-    STONES,
     EvaluationSet,
-    sample,
+    bundled,
     scored,
 )
 from selfplay.train.model import BASE, Model
@@ -37,14 +35,20 @@ def questions() -> EvaluationSet:
     return EvaluationSet.load()
 
 
-def test_the_questions_are_remade_by_what_they_were_made(questions: EvaluationSet) -> None:
-    asked = sample(COUNT)
-    assert len(questions) == COUNT
-    assert [position.own for position in asked] == questions.own.tolist()
-    assert [position.mask for position in asked] == questions.mask.tolist()
-    assert {position.ply for position in asked} == set(STONES)
-    keys = {position.key(canonical=True) for position in asked}
-    assert len(keys) == COUNT
+@pytest.mark.parametrize("size", ["7x6", "6x5", "8x7"])
+def test_the_halves_of_a_bundled_set_share_no_position(size: str) -> None:
+    found = bundled(Board.parse(size))
+    assert found is not None
+    development, final = set(found.development.keys.tolist()), set(found.final.keys.tolist())
+    assert len(development) + len(final) == len(development | final) == len(found)
+    assert min(len(development), len(final)) > 0.45 * len(found)
+    # A position stays where it is, whatever else is in a set, and so does its mirror image.
+    images = (mirrored(found.board, stones) for stones in (found.own, found.mask))
+    image = EvaluationSet(found.board, *images, found.scores[:, ::-1])
+    assert set(image[::3].final.keys.tolist()) == final & set(found[::3].keys.tolist())
+    if found.sources is not None:
+        assert found.contested.all()
+        assert len(set(found.sources.tolist())) == 5
 
 
 def test_positions_of_the_training_runs_are_counted(questions: EvaluationSet) -> None:
@@ -153,4 +157,41 @@ def test_what_holds_no_questions_is_refused(tmp_path: Path, content: bytes) -> N
         EvaluationSet.load(tmp_path / "nowhere")
     np.savez(path, board=np.array([7, 6, 4]), own=[1], mask=[1], scores=[[1]])
     with pytest.raises(InputError, match="do not match"):
+        EvaluationSet.load(path)
+
+
+def test_a_set_is_read_as_it_was_written_and_a_forged_one_refused(
+    tmp_path: Path, questions: EvaluationSet
+) -> None:
+    path = tmp_path / "questions.npz"
+    good = replace(questions[:9], sources=np.array([*"abcdefghi"]), recipe="8-30 plies, seed 1")
+    good.save(path)
+    read = EvaluationSet.load(path)
+    assert (read.fingerprint, read.recipe) == (good.fingerprint, good.recipe)
+    assert read.sources is not None
+    assert "".join(read.sources) == "abcdefghi"
+    assert read.development.sources is not None
+    other = good.scores.copy()
+    other[0, other[0] == ILLEGAL] = 0
+    other[0, 3] = 99
+    for forged, reason in (
+        (replace(good, own=good.mask), "an impossible position"),
+        (replace(good, mask=good.mask << 1, own=good.own << 1), "an impossible position"),
+        (replace(good, scores=other), "not those of the legal moves"),
+        (replace(good, scores=good.scores[:, :6]), "do not match"),
+        (replace(good, sources=good.own), "do not match"),
+        (replace(good, sources=np.full(9, "\x1b[2J")), "not words"),
+        (good[:0], "no positions"),
+    ):
+        forged.save(path)
+        with pytest.raises(InputError, match=reason):
+            EvaluationSet.load(path)
+    good.save(path)
+    with np.load(path) as arrays:
+        np.savez(path, **{**arrays, "version": np.array(3)})
+    with pytest.raises(InputError, match="its version is 3, not 2"):
+        EvaluationSet.load(path)
+    with np.load(path) as arrays:
+        np.savez(path, **{**arrays, "own": np.array([{}] * 9)})
+    with pytest.raises(InputError, match="is not an evaluation set"):
         EvaluationSet.load(path)

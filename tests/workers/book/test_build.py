@@ -15,34 +15,36 @@ from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.solver import book_builder
 from selfplay.solver.book_builder import book_of
-from selfplay.workers.book.build import BookJob, Progress, build
-from selfplay.workers.book.parts import Parts
+from selfplay.workers.book.build import BookJob, BookParts, BookProgress
 from selfplay.workers.executors.interface import DoItem, JobError
 from selfplay.workers.executors.local import LocalExecutor
 from selfplay.workers.executors.ray import RayExecutor
+from selfplay.workers.solving.build import build
 
 SMALL, PLIES = Board(5, 4), 4
-JOB = BookJob(SMALL, PLIES, memory=1)
+JOB = BookJob(SMALL, memory=1, plies=PLIES)
 
 
 def never() -> bool:
     return False
 
 
-def parts_in(folder: Path, plies: int = PLIES) -> Parts:
-    return Parts(folder / "b.npz.parts", SMALL, plies)
+def parts_in(folder: Path, plies: int = PLIES) -> BookParts:
+    return BookParts(folder / "b.npz", SMALL, plies)
 
 
-def stopped_in(folder: Path, chunks: int = 2) -> Parts:
+def stopped_in(folder: Path, chunks: int = 2) -> BookParts:
     """A build that was stopped after some chunks."""
     parts = parts_in(folder)
     asked = count()
-    *_, progress = build(JOB, Progress.of(parts), LocalExecutor(), lambda: next(asked) >= chunks)
+    *_, progress = build(
+        JOB, BookProgress.of(parts), LocalExecutor(), lambda: next(asked) >= chunks
+    )
     assert len(progress.solved) == chunks < parts.chunks
     return parts
 
 
-def book_file(progress: Progress, file: Path) -> bytes:
+def book_file(progress: BookProgress, file: Path) -> bytes:
     assert (progress.is_complete, progress.failed) == (True, [])
     book_of(SMALL, PLIES, progress.scores).save(file)
     return file.read_bytes()
@@ -69,10 +71,10 @@ class DiesOnce(BookJob):
 def test_one_book_in_process_on_workers_and_resumed(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / name).mkdir()
-    *_, here = build(JOB, Progress.of(parts_in(tmp_path / "a")), LocalExecutor(), never)
+    *_, here = build(JOB, BookProgress.of(parts_in(tmp_path / "a")), LocalExecutor(), never)
     expected = book_file(here, tmp_path / "a.npz")
 
-    resumed = Progress.of(stopped_in(tmp_path / "b"))
+    resumed = BookProgress.of(stopped_in(tmp_path / "b"))
     assert len(resumed.solved) == 2
     assert resumed.seconds_left is None
     *_, resumed = build(JOB, resumed, LocalExecutor(), never)
@@ -80,12 +82,12 @@ def test_one_book_in_process_on_workers_and_resumed(tmp_path: Path) -> None:
     assert book_file(resumed, tmp_path / "b.npz") == expected
 
     executor = RayExecutor(2)
-    job = DiesOnce(SMALL, PLIES, 1, str(tmp_path / "died"))
+    job = DiesOnce(SMALL, 1, PLIES, str(tmp_path / "died"))
     with executor.start():
-        *_, spread = build(job, Progress.of(parts_in(tmp_path / "c")), executor, never)
+        *_, spread = build(job, BookProgress.of(parts_in(tmp_path / "c")), executor, never)
     assert (spread.lost, spread.retries >= 1) == (1, True)
     assert book_file(spread, tmp_path / "c.npz") == expected
-    assert Progress.of(spread.parts).scores == spread.scores
+    assert BookProgress.of(spread.parts).scores == spread.scores
     spread.parts.remove()
     assert not spread.parts.folder.exists()
 
@@ -118,7 +120,7 @@ def test_a_part_that_is_damaged_or_of_another_book_is_refused_by_name(tmp_path: 
 def test_a_worker_with_other_chunks_and_a_full_disk_end_the_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    progress = Progress.of(parts_in(tmp_path))
+    progress = BookProgress.of(parts_in(tmp_path))
     with monkeypatch.context() as patch:
         patch.setattr(book_builder, "CHUNK", 50)
         with pytest.raises(JobError, match="install the same version on every node"):
