@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from selfplay.cli.board.game import Game, Seat
-from selfplay.cli.board.panels import why_panel
+from selfplay.cli.board.panels import WhyPanel
 from selfplay.cli.board.scene import Scene
 from selfplay.cli.board.screen_view import ScreenView
 from selfplay.game.board import Board
@@ -56,7 +56,7 @@ def picture() -> str:
     name = screen.pen.named(2, OPPONENT)
     title = f"{name} in column {decision.move + 1}, stone {game.position.ply}"
     scene = Scene(game, message=f"{name} plays column {decision.move + 1}")
-    scene.panel = why_panel(title, decision)
+    scene.panel = WhyPanel(title, decision, screen.pen)
     return "\n".join(svg(console.render_lines(screen.render(scene), pad=False))) + "\n"
 
 

@@ -16,7 +16,7 @@ from selfplay.game.position import Position
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.registry import Ask, Kind
 from selfplay.storage.location import Location
-from selfplay.train.explanation import Explanation
+from selfplay.train.explanation.path import Explanation
 from selfplay.train.model import BASE, Model
 from selfplay.train.ties import best_move, best_moves
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from selfplay.game.board import Board
 from selfplay.game.position import FIRST, SECOND, Position
 
 _BLUE, _HOLE = "#1f4fb8", "#0d2250"
-_MARKED, _WINNING = "#e8ecf4", "#27ae60"
+_MARKED, _WINNING, _NAMED = "#e8ecf4", "#27ae60", "#8e6bd6"
 _STONES = {
     FIRST: Style(color="#f0323c", bold=True),
     SECOND: Style(color="#ffd23f", bold=True),
@@ -90,20 +91,23 @@ def draw_board(
     size: CellSize = SMALL,
     last: int | None = None,
     values: dict[int, int | None] | None = None,
+    named: Collection[tuple[int, int]] = (),
 ) -> Text:
     """The board and its column numbers.
 
-    The last stone and a winning line are marked by the colour of their cells, in small cells by
-    round and square brackets, too. With `values`, a line below shows each column's game value: W a
-    win, D a draw, L a loss, ? unknown.
+    The last stone, a winning line, and the `named` cells, as column and row, are marked by the
+    colour of their cells, in small cells by brackets, too. With `values`, a line below shows each
+    column's game value: W a win, D a draw, L a loss, ? unknown.
     """
     columns, cells, line = position.board.columns, position.cells(), set(position.winning_line)
     newest = None if last is None else position.top_cell(last)
+    told = {(position.board.rows - 1 - row) * columns + column for column, row in named}
     text = Text(no_wrap=True)
     for first in range(0, len(cells), columns):
         for row in range(size.height):
             for index in range(first, first + columns):
                 mark = "[]" if index in line else "()" if index == newest else "  "
+                mark = "<>" if index in told and mark == "  " else mark
                 _draw_cell(text, cells[index], row, mark, pen, size)
             text.append("\n")
     text.append("".join(f"{column + 1:^{size.width}}" for column in range(columns)))
@@ -128,7 +132,7 @@ def draw_above(column: int | None, side: int, pen: Pen, size: CellSize) -> Text:
 
 def _draw_cell(text: Text, code: int, row: int, mark: str, pen: Pen, size: CellSize) -> None:
     is_marked = mark != "  "
-    ground = {"[]": _WINNING, "()": _MARKED}.get(mark, _BLUE)
+    ground = {"[]": _WINNING, "()": _MARKED, "<>": _NAMED}.get(mark, _BLUE)
     if pen.colour:
         style = Style(bgcolor=ground) + _STONES.get(code, Style(color=_HOLE))
     else:

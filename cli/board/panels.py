@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
-from rich.padding import Padding
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from selfplay.cli.board.draw_board import Pen
-from selfplay.cli.explanation_text import explanation_lines
 from selfplay.cli.rendering import RESULT_NAMES, ascii_keys, decision_table, plain_table
+from selfplay.game.position import FIRST, SECOND
 from selfplay.players import Decision
 
 if TYPE_CHECKING:
     from selfplay.cli.board.perfect_play import Hint
     from selfplay.solver.review import Review
-    from selfplay.train.explanation import Explanation
+    from selfplay.train.explanation.reasons import Reasons
 
 _BAR, _SHORTEST_BAR, _BETWEEN = 14, 4, 2
 """The widths of bars, and of the gap before them."""
@@ -29,8 +28,6 @@ _ANY = 1000
 """A width that no table exceeds."""
 _FEWEST_VISITS = 10
 """The value of fewer says nothing."""
-_LONGEST_PATH, _MOST_REASONS = 6, 3
-"""Lines of an explanation beside a board."""
 
 
 class DecisionPanel:
@@ -102,43 +99,41 @@ class HelpPanel:
         return plain_table(("", ""), [(ascii_keys(key, console), what) for key, what in self._keys])
 
 
-def why_panel(title: str, decision: Decision) -> Group:
-    """Why a player made a move: what a tree held for it, or what a search saw."""
-    parts: list[RenderableType] = [Text(title)]
-    if decision.why is not None:
-        return Group(*parts, *map(_indented, _reasons(decision.why)))
+class WhyPanel:
+    """Why a player made a move: the reasons for a tree's, or what a search saw."""
+
+    def __init__(self, title: str, decision: Decision, pen: Pen) -> None:
+        self._parts: list[RenderableType] = [Text(title)]
+        self.cells: Sequence[tuple[int, int]] = ()
+        """The cells that the reasons name, as column and row."""
+        if decision.why is None:
+            self._parts += _what_it_saw(decision)
+            return
+        reasons: Reasons = decision.why.reasons
+        self.cells = reasons.cells
+        signs = ("", pen.sign(FIRST), pen.sign(SECOND))
+        self._parts += [Text(f"\n{sentence}") for sentence in reasons.sentences(signs)]
+        self._parts.append(Text("\n(selfplay explain --path shows its way down the tree)", "dim"))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self._parts
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, Group(*self._parts))
+
+
+def _what_it_saw(decision: Decision) -> list[RenderableType]:
+    parts: list[RenderableType] = []
     counts = ((decision.rollouts, "rollout"), (decision.nodes, "node"), (decision.depth, "ply"))
     if seen := ", ".join(_counted(count, what) for count, what in counts if count):
         parts.append(Text(f"{seen} in {decision.seconds:.2g} s"))
     known = decision.value or decision.evaluations
-    parts.append(DecisionPanel(decision) if known else Text("it gives no reasons"))
-    return Group(*parts)
+    return [*parts, DecisionPanel(decision) if known else Text("it gives no reasons")]
 
 
 def _counted(count: int, what: str) -> str:
     plural = "plies ahead" if what == "ply" else f"{what}s"
     return f"{count:,} {plural if count != 1 else what}"
-
-
-def _indented(line: str) -> Padding:
-    """A line whose later lines begin where it does."""
-    text = line.lstrip()
-    return Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False)
-
-
-def _reasons(why: Explanation) -> list[str]:
-    """A tree's reasons: what counts most for its move, or the path if no other is to compare."""
-    if why.runner_up is None:
-        return explanation_lines(why, _LONGEST_PATH)
-    here, there = why.shares[why.move] or 0.0, why.shares[why.runner_up] or 0.0
-    other = why.runner_up + 1
-    lines = [f"rated {here:.0%}; the next best, column {other}, {there:.0%}"]
-    found = [advantage for advantage in why.advantages if advantage.points > 0][:_MOST_REASONS]
-    lines += [f"advantages over column {other}:"] * bool(found)
-    lines += [f"  {one.name}: {one.here}, not {one.there}" for one in found]
-    if why.flip is not None:
-        lines.append(f"if {why.flip.instead}, it would play column {why.flip.move + 1}")
-    return [*lines, "(selfplay explain shows its path in the tree)"]
 
 
 def review_panel(review: Review, pen: Pen) -> Group:

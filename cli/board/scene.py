@@ -11,6 +11,7 @@ from rich.console import RenderableType
 
 from selfplay.cli.board.draw_board import Pen
 from selfplay.cli.board.game import Game
+from selfplay.cli.board.panels import WhyPanel
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 
@@ -118,6 +119,11 @@ class Scene:
         if number:
             return moves[number - 1]
         return self.game.start.moves[-1] if self.game.start.moves else None
+
+    @property
+    def named(self) -> Sequence[tuple[int, int]]:
+        """The cells that the panel names, as column and row."""
+        return self.panel.cells if isinstance(self.panel, WhyPanel) else ()
 
     def clear(self) -> None:
         """Remove what belonged to the position before a move."""

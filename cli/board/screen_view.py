@@ -206,7 +206,9 @@ class ScreenView:
             return self._draw_page(scene.panel, self._page)
         layout = self._layout(scene)
         cursor = self.cursor if scene.may_choose and not self._status else None
-        board = draw_board(scene.position, self.pen, layout.size, scene.last, scene.values)
+        board = draw_board(
+            scene.position, self.pen, layout.size, scene.last, scene.values, scene.named
+        )
         if layout.has_above:
             above = draw_above(cursor, scene.position.to_move, self.pen, layout.size)
             board = above + board

@@ -16,7 +16,7 @@ from rich.console import RenderableType
 from selfplay.cli.board.choice import Choice
 from selfplay.cli.board.game import Game, Players, Seat, result_of
 from selfplay.cli.board.menu import Menu
-from selfplay.cli.board.panels import HelpPanel, hint_panel, perfect_panel, review_panel, why_panel
+from selfplay.cli.board.panels import HelpPanel, WhyPanel, hint_panel, perfect_panel, review_panel
 from selfplay.cli.board.perfect_play import PerfectPlay
 from selfplay.cli.board.saved_games import save_game
 from selfplay.cli.board.scene import (
@@ -303,7 +303,7 @@ class GameSession:
         name = self._named(game, before.to_move)
         title = f"{name} in column {decision.move + 1}, stone {before.ply + 1}"
         with self.view.busy(scene, lambda: "explaining the move"):
-            scene.panel = why_panel(title, decision)
+            scene.panel = WhyPanel(title, decision, self.view.pen)
 
     def _named(self, game: Game, side: int) -> str:
         return self.view.pen.named(side, game.name(side))

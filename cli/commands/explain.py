@@ -56,18 +56,24 @@ def explain(
             help="Positions for permutation importance. [default: the evaluation set]",
         ),
     ] = None,
+    path: Annotated[
+        bool, Option("--path", help="Show the move's path through the tree and its leaf, too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Explain a tree's move in a position; without a position, print the tree.
 
+    A move is explained by what it does, what another would have allowed, and a stone whose
+    other colour would have changed the move.
+
     Gain importance is a feature's share of the decrease of impurity in training. Permutation
     importance is how many more wrong moves the tree makes when the feature is shuffled.
 
-    In JSON, columns count from 0.
+    In JSON, columns and rows count from 0; the path is always there.
 
     Example: selfplay explain 44352
     """
-    from selfplay.train.explanation import wording_of
+    from selfplay.train.explanation.path import wording_of
     from selfplay.train.model import BASE, Model
     from selfplay.train.tree import exports
 
@@ -87,6 +93,8 @@ def explain(
         )
     if position is not None and (export, depth) != (None, None):
         raise InputError("--export and --depth are of the tree: with no position")
+    if path and position is None:
+        raise InputError("--path is of a move: with a position")
     if out is not None:
         content: str = export or "rules"
         if position is not None:
@@ -96,7 +104,7 @@ def explain(
     if importances:
         show_importances(loaded, run, as_json=as_json)
     elif position is not None:
-        show_reasons(loaded, position, out, as_json=as_json)
+        show_reasons(loaded, position, out, with_path=path, as_json=as_json)
     elif export == "onnx":
         from selfplay.train.tree.onnx_export import as_onnx
 
@@ -130,16 +138,19 @@ def _check_ending(out: Path, content: str) -> None:
         raise InputError(f"{quoted(str(out), 200)} promises {promised}, not {content}: {instead}")
 
 
-def show_reasons(model: Model, text: str, file: Path | None, *, as_json: bool) -> None:
+def show_reasons(
+    model: Model, text: str, file: Path | None, *, with_path: bool, as_json: bool
+) -> None:
     """Print the reasons for the tree's move, or write them to a file, as text or JSON."""
-    from selfplay.cli.explanation_text import explanation_lines, explanation_record
+    from selfplay.cli.explanation_text import explanation_record, path_lines
     from selfplay.cli.positions import parse_unfinished
     from selfplay.cli.rendering import board_text, console
     from selfplay.train.player import TreePlayer
 
     position = parse_unfinished(text, model.board)
     why = TreePlayer(model.board, model).decide(position).why
-    board, reasons = board_text(position), "\n".join(explanation_lines(why))
+    lines = [*why.reasons.sentences(), *(["", *path_lines(why)] if with_path else [])]
+    board, reasons = board_text(position), "\n".join(lines)
     record = json.dumps({"position": text.strip(), **explanation_record(why)})
     if file is not None:
         file.write_text(f"{record}\n" if as_json else f"{board.plain}\n\n{reasons}\n")

@@ -286,6 +286,7 @@ BAD_INPUT = [
     (["evaluation", "build", "--out", "x.npz", "--plies", "all"], "written 8-30 or 12, not 'all'"),
     (["evaluation", "build", "--out", "x/x.npz"], "there is no folder 'x'"),
     (["explain", "examples/tree", "--json"], "for a position or --importances"),
+    (["explain", "examples/tree", "--path"], "--path is of a move"),
     (["explain", "examples/tree", "44", "--depth", "2"], "--depth are of the tree"),
     (["explain", "examples/tree", "44", "--out", "why.svg"], "promises svg, not text"),
     (["explain", "examples/tree", "--out", "tree.png"], "no .png pictures"),
@@ -334,10 +335,14 @@ def test_a_tree_of_another_board_is_evaluated_there(tmp_path: Path) -> None:
 
 def test_why_a_tree_moves() -> None:
     won = run("explain", "examples/tree", "112233").stdout
-    assert won.splitlines()[-1] == "column 4 is rated 100%: it wins"
-    compared = run("explain", "examples/tree", "44352").stdout
-    points = re.findall(r"^ {2}(for|against) column|^ {4}([+-])", compared, re.M)
-    assert [sign or title for title, sign in points] == ["for", *"++++", "against", *"----"]
+    assert won.splitlines()[7:] == ["", "Column 4 wins at once: it completes a line."]
+    asked = ("explain", "examples/tree", "44352")
+    blocked = run(*asked).stdout
+    assert "Column 1 blocks X, who would complete a line there.\nColumn 2 would" in blocked
+    assert "leaf of" not in blocked
+    with_path = run(*asked, "--path").stdout
+    assert with_path.startswith(blocked)
+    assert "leaf of" in with_path
 
 
 def test_training_says_what_it_leaves_out(tmp_path: Path) -> None:
@@ -381,6 +386,7 @@ def test_an_explanation_as_json() -> None:
     ratings = record["ratings"]
     assert max(ratings) == ratings[record["move"]]  # type: ignore[call-overload,index]
     assert record["path"]
-    assert record["advantages"][0].keys() == {"name", "here", "there", "points"}  # type: ignore[index]
-    text = run("explain", "examples/tree", "44352").stdout
+    assert (record["motif"], record["cells"], record["line"]) == ("block", [[0, 0]], [1, 0])
+    text = run("explain", "examples/tree", "44352", "--path").stdout
+    assert all(sentence in text for sentence in record["sentences"])  # type: ignore[attr-defined]
     assert all(condition in text for condition in record["path"])  # type: ignore[attr-defined]

@@ -23,8 +23,7 @@ from selfplay.game.position import Position
 from selfplay.registry import PlayerSpec
 from selfplay.storage.dataset import Dataset
 from selfplay.train.config import TrainingConfig
-from selfplay.train.explanation import wording_of
-from selfplay.train.features.lookahead import points_of
+from selfplay.train.explanation.path import wording_of
 from selfplay.train.model import Model, ready_to_write
 from selfplay.train.player import TreePlayer
 from selfplay.train.ties import best_move, best_moves, decided_by
@@ -363,21 +362,6 @@ def test_the_reasons_are_those_of_the_tree(models: dict[str, Model]) -> None:
                 assert why.flip.move != decision.move
     forced = TreePlayer(Board(), models["move"]).decide(Position.parse("44352")).why
     assert "other moves that are not lost by force: 0" in forced.path
-    assert forced.advantages == ()
-
-
-def test_points_are_told_by_what_they_are_made_of(models: dict[str, Model]) -> None:
-    position = Position.parse("44352")
-    why = TreePlayer(Board(), models["candidate"]).decide(position).why
-    own, mask = as_arrays(position)
-    codes = why.model.features.encode(own, mask)[0]
-    sums = [int(points_of(position.ply, codes[c]).sum()) for c in (why.move, why.runner_up)]
-    assert sum(found.points for found in why.advantages) == sums[0] - sums[1] > 0
-    sizes = [abs(found.points) for found in why.advantages]
-    assert sizes == sorted(sizes, reverse=True)
-    assert any(
-        line.startswith("points, against the best other move: at least +") for line in why.path
-    )
 
 
 def test_positions_of_other_runs_join(tmp_path: Path, models: dict[str, Model]) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from selfplay.arrays import Array
 from selfplay.game.board import mirrored, next_cells, position_key, winning_cells
 from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import inline
@@ -149,12 +148,6 @@ def meaning_of(name: str, width: int) -> str:
     if name in ("row", "columns from the edge"):
         return f"from 0 at the {'bottom' if name == 'row' else 'edge'}"
     return f"a number up to {width - 1}"
-
-
-def points_of(stones: int, codes: Array) -> Array:
-    """int64 [feature]: the points of each feature of a move, at this number of stones."""
-    phase = sum(stones >= edge for edge in PHASES)
-    return np.asarray(_WORTH[phase] * codes[:_WEIGHED].astype(np.int64))
 
 
 @inline

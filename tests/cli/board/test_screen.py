@@ -13,8 +13,9 @@ import pytest
 from rich.console import Console
 
 from scripts.picture import picture
+from selfplay.cli.board.draw_board import Pen, draw_board
 from selfplay.cli.board.game import Game, Seat
-from selfplay.cli.board.panels import DecisionPanel
+from selfplay.cli.board.panels import DecisionPanel, WhyPanel
 from selfplay.cli.board.scene import (
     AFTER_GAME,
     CHOOSING,
@@ -28,6 +29,8 @@ from selfplay.cli.board.scene import (
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.players import Decision
+from selfplay.train.model import BASE, Model
+from selfplay.train.player import TreePlayer
 from tests.cli.board.terminal import Terminal
 from tests.cli.command import ROOT, run
 
@@ -56,7 +59,7 @@ def test_a_game_on_a_screen(screen: Terminal, tmp_path: Path) -> None:
     screen.press("h")
     screen.sees("perfect play would play column")
     screen.press("w")
-    screen.sees("rated")
+    screen.sees(r"Column [1-7] \w+")
     screen.press("e")
     screen.sees("[WDL]")
     screen.press("s")
@@ -238,3 +241,16 @@ def test_the_stone_on_screen_is_explained() -> None:
     finished = run("play", "--x", "greedy", "--o", "human", "--from", WINNING, stdin="w\nh\n")
     assert "X: greedy in column 1, stone 7" in finished.stdout
     assert "the game is over" in finished.stderr
+
+
+def test_the_cells_that_a_reason_names_are_marked() -> None:
+    game = Game(Position.parse("4435"), (Seat.of("human"), Seat.of("tree")))
+    game.play(1)
+    decision = TreePlayer(Board(), Model.load(BASE)).decide(game.position)
+    pen = Pen(unicode=False, colour=False, discs=False)
+    scene = Scene(game, panel=WhyPanel("why", decision, pen))
+    assert scene.named == ((0, 0),)
+    drawn = draw_board(scene.position, pen, last=scene.last, named=scene.named).plain
+    assert drawn.splitlines()[5].startswith("<.>(X) X ")
+    scene.clear()
+    assert scene.named == ()

@@ -1,7 +1,9 @@
-"""Explanations: the path of a decision in board language, and what would have changed it."""
+"""The explanation of a tree's move: its reasons, its path through the tree, and what would have
+changed it there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,9 +12,11 @@ import numpy as np
 
 from selfplay.game.position import Position
 from selfplay.train.config import Split
+from selfplay.train.explanation.reasons import Reasons
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.features.lookahead import SCALES, points_of
+from selfplay.train.features.lookahead import SCALES
 from selfplay.train.model import Model
+from selfplay.train.ties import best_moves
 from selfplay.train.tree.exports import Wording
 from selfplay.train.tree.tree import LEAF, side_of
 
@@ -27,16 +31,6 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Advantage:
-    """A feature that differs from the runner-up's, and the points that makes."""
-
-    name: str
-    here: str
-    there: str
-    points: int
-
-
-@dataclass(frozen=True)
 class Explanation:
     """The reasons for a move, computed on demand."""
 
@@ -46,6 +40,21 @@ class Explanation:
     shares: tuple[float | None, ...]
     node: int
     """The node that the move reached."""
+
+    @cached_property
+    def reasons(self) -> Reasons:
+        """What the move does, in the terms of players."""
+        return Reasons(self.position, self.move, self.shares, self._moves)
+
+    def _moves(self, positions: Sequence[Position]) -> list[int]:
+        """The moves that the tree plays."""
+        own, mask = (
+            np.array([getattr(position, name) for position in positions], np.uint64)
+            for name in ("own", "mask")
+        )
+        scores = self.model.scores(own, mask)
+        moves: list[int] = best_moves(self.model.board, own, mask, scores).tolist()
+        return moves
 
     @cached_property
     def path(self) -> tuple[str, ...]:
@@ -83,38 +92,12 @@ class Explanation:
     @property
     def runner_up(self) -> int | None:
         """The second best move, if there is one."""
-        others = [
-            (share, -column)
-            for column, share in enumerate(self.shares)
-            if share is not None and column != self.move
-        ]
-        return -max(others)[1] if others else None
+        return self.reasons.runner_up
 
     @property
     def ties(self) -> list[int]:
         """The columns with the move's rating, itself among them."""
         return [k for k, share in enumerate(self.shares) if share == self.shares[self.move]]
-
-    @cached_property
-    def advantages(self) -> tuple[Advantage, ...]:
-        """The features that put the move ahead of the runner-up or behind, most points first; only
-        for lookahead."""
-        if self.model.features.name != "lookahead" or self.runner_up is None:
-            return ()
-        here, there = self._codes[self.move], self._codes[self.runner_up]
-        stones = self.position.ply
-        ahead = points_of(stones, here) - points_of(stones, there)
-        names, widths = self.model.features.names, self.model.features.widths
-        return tuple(
-            Advantage(
-                names[k],
-                _value(int(here[k]), int(widths[k])),
-                _value(int(there[k]), int(widths[k])),
-                int(ahead[k]),
-            )
-            for k in np.argsort(-np.abs(ahead), kind="stable").tolist()
-            if ahead[k]
-        )
 
     @cached_property
     def _codes(self) -> Any:

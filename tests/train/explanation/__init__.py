@@ -1,0 +1,1 @@
+"""Why a move is made, in the words of players."""
