@@ -18,7 +18,7 @@ CHUNK = 64
 
 
 def chunks_of(board: Board, plies: int) -> list[Sequence[Position]]:
-    """The unfinished positions with so many stones, mirror images once, in chunks.
+    """The unfinished positions with this number of stones, in chunks, without mirror images.
 
     They are sorted by key: neighbours share most columns, and results in the transposition table.
     """

@@ -268,8 +268,8 @@ def _threat_above(at: Situation) -> Motif | None:
 
 
 def _builds_or_breaks(at: Situation) -> Motif | None:
-    """The best line through the move, if two stones stand in it: an own one, or, if more of these
-    are the other side's, one of theirs. Of equals no column, which the other side tops at once."""
+    """The best line through the move with two stones or more: an own line, or one of the other
+    side's that has more. Columns come last, as the other side tops them at once."""
     own = _lines_through(at, at.own | at.stone, at.other)
     other = _lines_through(at, at.other, at.own)
     if other and len(other) > len(own):
@@ -285,7 +285,7 @@ def _builds_or_breaks(at: Situation) -> Motif | None:
 
 
 def _lines_through(at: Situation, stones: int, against: int, least: int = 2) -> list[int]:
-    """The lines through the move with so many of these stones, and none of the others."""
+    """The lines through the move with this number of these stones, and none of the others."""
     return [
         line
         for line in lines_of(at.board)

@@ -16,7 +16,7 @@ from selfplay.workers.solving.parts import MOST_CHUNKS, Parts, Row
 CHUNK = 32
 """Candidates that are solved together."""
 _DRY_CHUNKS = 20
-"""After so many chunks without a new position there are hardly any more."""
+"""The search for positions ends after this number of chunks without a new one."""
 
 
 def recipe(candidates: Candidates) -> str:

@@ -27,7 +27,7 @@ SOURCES = ("random", "sensible", "search", "greedy", "people")
 _SEARCH = "mcts:200"
 _NOISE = 0.1
 _RANDOM_PLIES = 4
-"""Games of players begin with up to so many random plies: they would repeat each other."""
+"""Games of players begin with up to this number of random plies; else they would repeat."""
 _FIRST_CHOICE = 0.6
 """How often people play the move they like best, and of the others the next."""
 _ATTEMPTS = 20
@@ -74,7 +74,7 @@ class Candidates:
         return PlayerSpec.parse("greedy").build(self.board)
 
     def _play(self, source: str, plies: int, stream: Stream) -> Position:
-        """A game between players, up to so many plies."""
+        """A game between players, cut off after `plies`."""
         for player in (self._search, self._greedy):
             player.new_game(stream.bits())
         random_plies, greedy_side = stream.below(_RANDOM_PLIES + 1), FIRST + stream.below(2)
