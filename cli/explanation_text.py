@@ -20,7 +20,8 @@ def path_lines(why: Explanation) -> list[str]:
     smoothing = why.model.tree.smoothing
     smoothed = f", smoothed toward its parent by {smoothing:,.0f} rows" if smoothing else ""
     lines.append(f"leaf of {why.support:,} rows: {counts}{smoothed}")
-    lines += _ties(why)
+    if why.decided_by is not None:
+        lines.append(why.decided_by)
     if why.runner_up is not None:
         share = why.shares[why.runner_up] or 0.0
         lines.append(f"the next best, column {why.runner_up + 1}, is rated {share:.0%}")
@@ -49,14 +50,3 @@ def explanation_record(why: Explanation) -> dict[str, Any]:
         "runner_up": why.runner_up,
         "counterfactual": None if why.flip is None else asdict(why.flip),
     }
-
-
-def _ties(why: Explanation) -> list[str]:
-    """What decided between equally rated moves."""
-    from selfplay.train.ties import decided_by
-
-    if len(why.ties) < 2:
-        return []
-    others = ", ".join(str(column + 1) for column in why.ties if column != why.move)
-    decided = decided_by(why.position, why.ties)
-    return [f"equal ratings, also of column {others}: decided by {decided}"]

@@ -87,8 +87,8 @@ class ImproveConfig:
         return TrainingConfig(
             features=self.features,
             labels="optimal",
-            # Lookahead sees no sides: one of two mirror images says all.
-            mirror="canonical" if self.features == "lookahead" else "augment",
+            # Features of moves see no sides: one of two mirror images says all.
+            mirror="canonical",
             min_samples_leaf=self.min_samples_leaf,
             smoothing=self.smoothing,
             max_weight=self.max_weight or _COUNTED_PER_WEIGHT * largest,

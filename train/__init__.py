@@ -1,1 +1,1 @@
-"""Decision trees: features, growing, model files, play and explanations."""
+"""Decision trees: features, weights, growing, model files, play and explanations."""

@@ -10,8 +10,8 @@ from selfplay.errors import InputError
 
 Target = Literal["move", "candidate"]
 Labels = Literal["teacher", "optimal"]
-Features = Literal["cells", "tactics", "lookahead"]
-CandidateFeatures = Literal["lookahead", "tactics"]
+Features = Literal["cells", "static", "lookahead"]
+CandidateFeatures = Literal["lookahead", "static"]
 Perspective = Literal["mover", "absolute"]
 Mirror = Literal["augment", "canonical", "off"]
 Criterion = Literal["entropy", "gain_ratio", "gini"]
@@ -21,8 +21,8 @@ Duplicates = Literal["merge", "keep"]
 TestSplit = Literal["position", "row"]
 
 FEATURES: dict[Target, tuple[Features, ...]] = {
-    "candidate": ("lookahead", "tactics"),
-    "move": ("tactics", "cells"),
+    "candidate": ("lookahead", "static"),
+    "move": ("static", "cells"),
 }
 """The feature sets of each target, the default first."""
 MAX_SMOOTHING = 1e6
@@ -55,7 +55,7 @@ class TrainingConfig:
     ] = "teacher"
     features: Annotated[
         Features | None,
-        "What the tree sees. [default: lookahead for target candidate, tactics for move]",
+        "What the tree sees. [default: lookahead for target candidate, static for move]",
     ] = None
     perspective: Annotated[
         Perspective, "Stones by side to move (mover) or by player (absolute)."

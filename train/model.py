@@ -1,10 +1,12 @@
 """A trained tree: its scores for the moves of a position, and its file.
 
-The file is a magic line, a header in JSON, the nodes, and a checksum:
+The file is a magic line, a header in JSON, the weights, the nodes, and a checksum:
 
-    selfplay tree 1
+    selfplay tree 2
     4 bytes     the length of the header
     header      features, target, parameters, sizes, provenance
+    4 bytes     the length of the compressed weights
+    weights     int16: phases, of features, of lines; their numbers follow from the header
     4 bytes     the length of the compressed nodes
     nodes       feature int16, value uint16; the class counts of each leaf, int32, or int64 if
                 the header says so
@@ -20,9 +22,10 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -35,21 +38,23 @@ from selfplay.kernels.jit import kernel
 from selfplay.notebook import table
 from selfplay.storage.location import Location
 from selfplay.train.config import MAX_SMOOTHING, Features, Mirror, Perspective, Split, Target
-from selfplay.train.features.feature_set import TACTICS_OF_MOVES, FeatureSet, encode
+from selfplay.train.features.feature_set import FeatureSet, encode_all
 from selfplay.train.tree.tree import LEAF, Nodes, Tree, walk_down
+from selfplay.train.weights.weights import Weights
 
 BASE = "models/base"
 """The bundled tree, unless the working folder has such a file."""
 _BUNDLED = Path(__file__).parent / BASE
 
-_MAGIC = b"selfplay tree 1\n"
+_MAGIC = b"selfplay tree 2\n"
+_OLD_MAGIC = b"selfplay tree 1\n"
 _MAX_HEADER = 1 << 20
 _MAX_NODES = 1 << 22
 _MAX_COUNTS = 1 << 24
 _MAX_BYTES = 1 << 26
 _CHECKSUM = 16
-# The name of a feature set in files, where it is another.
-_NAMES_IN_FILES: dict[str, str] = {"lookahead": "foresight"}
+# Positions that are encoded before their walks.
+_BATCH = 1 << 10
 _NARROW, _WIDE = "<i4", "<i8"
 
 
@@ -130,11 +135,18 @@ class Model:
         scores = np.empty((len(own), board.columns), np.float32)
         nodes = np.empty((len(own), board.columns), np.int32)
         rows = board.columns if features.by_move else 1
-        codes = np.empty((rows, self._width), np.uint8)
+        codes = np.empty((min(len(own), _BATCH), rows, self._width), np.uint8)
         absolute = features.perspective == "absolute"
-        tree, shares = self.tree.nodes, self.shares
-        _predict_all(board, own, mask, features.kind, absolute, tree, shares, codes, scores, nodes)
+        for start in range(0, len(own), _BATCH):
+            part = slice(start, start + _BATCH)
+            seen, taken = own[part], mask[part]
+            encode_all(board, seen, taken, features.kind, absolute, self._weights, codes)
+            _walk_all(board, taken, codes, self.tree.nodes, self.shares, scores[part], nodes[part])
         return scores, nodes
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return self.features.known_weights
 
     @cached_property
     def _width(self) -> int:
@@ -144,6 +156,7 @@ class Model:
     def fingerprint(self) -> str:
         """A hash of the tree and its features, not of its provenance."""
         digest = blake2b(json.dumps(self._header(), sort_keys=True).encode(), digest_size=16)
+        digest.update(self._weight_bytes())
         digest.update(self._body())
         return digest.hexdigest()
 
@@ -153,7 +166,7 @@ class Model:
 
     def _header(self) -> dict[str, Any]:
         return {
-            "features": _NAMES_IN_FILES.get(self.features.name, self.features.name),
+            "features": self.features.name,
             "features_version": self.features.version,
             "perspective": self.features.perspective,
             "board": self.board.size,
@@ -168,6 +181,9 @@ class Model:
             "nodes": len(self.tree),
             "leaves": int((self.tree.feature == LEAF).sum()),
         }
+
+    def _weight_bytes(self) -> bytes:
+        return self._weights.to_bytes() if self.features.by_move else b""
 
     def _body(self) -> bytes:
         tree = self.tree
@@ -189,10 +205,9 @@ class Model:
                 "provenance": dict(self.provenance),
             }
         ).encode()
-        body = zlib.compress(self._body(), 9)
-        data = b"".join(
-            (_MAGIC, struct.pack("<I", len(header)), header, struct.pack("<I", len(body)), body)
-        )
+        parts = header, *(zlib.compress(part, 9) for part in (self._weight_bytes(), self._body()))
+        lengths = (struct.pack("<I", len(part)) for part in parts)
+        data = _MAGIC + b"".join(chain.from_iterable(zip(lengths, parts, strict=True)))
         return data + blake2b(data, digest_size=_CHECKSUM).digest()
 
     def save(self, path: str) -> None:
@@ -218,6 +233,8 @@ class Model:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Model:
+        if data.startswith(_OLD_MAGIC):
+            raise InputError("it is of version 0.1: train it again")
         if not data.startswith(_MAGIC):
             raise InputError("it does not start with the magic line")
         content, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
@@ -233,19 +250,16 @@ class Model:
     @classmethod
     def _parsed(cls, content: bytes) -> Model:
         header_bytes, rest = _part(content[len(_MAGIC) :], _MAX_HEADER)
+        weights, rest = _part(rest, len(rest))
         compressed, rest = _part(rest, len(rest))
         if rest:
             raise InputError("it has extra bytes at its end")
         header = json.loads(header_bytes)
         if not isinstance(header, dict):
             raise InputError("its header is not a JSON object")
-        names = {_NAMES_IN_FILES.get(name, name): name for name in get_args(Features)}
-        if header["features"] not in names:
-            known = ", ".join(names)
-            raise InputError(f"features is one of {known}, not {quoted(str(header['features']))}")
         target: Target = _choice(header, "target", Target)
         features = FeatureSet(
-            names[header["features"]],
+            _choice(header, "features", Features),
             Board.parse(header["board"], header["connect"]),
             _choice(header, "perspective", Perspective),
             target,
@@ -260,7 +274,7 @@ class Model:
             raise InputError("its target and its classes do not go together")
         return cls(
             _tree_of(header, compressed, features, classes),
-            features,
+            replace(features, weights=_weights_of(weights, features)),
             target,
             _choice(header, "mirror", Mirror),
             dict(header["parameters"]),
@@ -298,6 +312,15 @@ def _smoothing_of(header: Mapping[str, Any]) -> float:
     if type(smoothing) is not float or not 0 <= smoothing <= MAX_SMOOTHING:
         raise InputError(f"its smoothing is a number from 0 to {MAX_SMOOTHING:,.0f}")
     return smoothing
+
+
+def _weights_of(compressed: bytes, features: FeatureSet) -> Weights | None:
+    size = Weights.size(features.board, features.weighed) if features.by_move else 0
+    unpack = zlib.decompressobj()
+    data = unpack.decompress(compressed, size + 1)
+    if len(data) != size or not unpack.eof:
+        raise InputError("its weights are not as many as its features")
+    return Weights.from_bytes(data, features.board, features.weighed) if size else None
 
 
 def _tree_of(
@@ -351,20 +374,19 @@ def _summed(counts: Array, child: Array, sides: Array) -> Array:
 
 
 @kernel
-def _predict_all(
-    board: Board, own: Array, mask: Array, kind: int, absolute: bool, tree: Nodes, shares: Array,
-    codes: Array, scores: Array, nodes: Array,
+def _walk_all(
+    board: Board, mask: Array, codes: Array, tree: Nodes, shares: Array, scores: Array,
+    nodes: Array,
 ) -> None:  # fmt: skip
-    by_move = kind >= TACTICS_OF_MOVES
-    for row in range(len(own)):
-        encode(board, own[row], mask[row], kind, absolute, codes)
-        node = 0 if by_move else walk_down(codes[0], tree)
+    by_move = codes.shape[1] > 1
+    for row in range(len(mask)):
+        node = 0 if by_move else walk_down(codes[row, 0], tree)
         for column in range(board.columns):
             top = np.uint64(column * board.stride + board.rows - 1)
             if (mask[row] >> top) & np.uint64(1):
                 scores[row, column], nodes[row, column] = -1.0, LEAF
                 continue
             if by_move:
-                node = walk_down(codes[column], tree)
+                node = walk_down(codes[row, column], tree)
             scores[row, column] = shares[node, 1 if by_move else column]
             nodes[row, column] = node

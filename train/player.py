@@ -1,4 +1,4 @@
-"""The tree player: no search, one walk down the tree per move."""
+"""The tree player: a walk down the tree for every move, then the rules."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from selfplay.game.position import Position
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.registry import Ask, Kind
 from selfplay.storage.location import Location
+from selfplay.train.choice import best_move, best_moves
 from selfplay.train.explanation.path import Explanation
 from selfplay.train.model import BASE, Model
-from selfplay.train.ties import best_move, best_moves
 
 
 @lru_cache(maxsize=8)
@@ -40,7 +40,7 @@ class TreeOptions:
 
 
 class TreePlayer:
-    """Plays the move with the highest score; `ties.py` decides between equal ones."""
+    """Plays the move with the highest score that the rules of `choice.py` allow."""
 
     def __init__(self, board: Board, model: Model) -> None:
         if board != model.board:
@@ -61,9 +61,7 @@ class TreePlayer:
         self._own[0], self._mask[0] = position.own, position.mask
         predicted = self.model.predict(self._own, self._mask)
         (scores,), (nodes,) = (array.tolist() for array in predicted)
-        best = max(scores)
-        ties = [column for column, score in enumerate(scores) if score == best]
-        move = ties[0] if len(ties) == 1 else best_move(position, ties)
+        move = best_move(position, scores)
         shares = tuple(None if score < 0 else score for score in scores)
         why = Explanation(self.model, position, move, shares, nodes[move])
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)

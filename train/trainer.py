@@ -15,19 +15,28 @@ import numpy as np
 from selfplay.arrays import Array
 from selfplay.confidence import wilson
 from selfplay.errors import InputError
-from selfplay.game.board import Board
 from selfplay.notebook import table
 from selfplay.storage.dataset import Dataset
+from selfplay.train.choice import best_moves
+from selfplay.train.columns import open_columns
 from selfplay.train.config import TrainingConfig
 from selfplay.train.estimator.encoding import quartiles_of
 from selfplay.train.features.feature_set import FeatureSet
 from selfplay.train.model import Model
-from selfplay.train.ties import best_moves
-from selfplay.train.training_set import StoneWeights, TrainingSet, training_set_of
+from selfplay.train.training_set import (
+    StoneWeights,
+    TrainingSet,
+    check_runs,
+    held_out_keys,
+    training_set_of,
+)
 from selfplay.train.tree.branch import Limits
 from selfplay.train.tree.grower import Matrix
 from selfplay.train.tree.pruning import grow_pruned, with_leaves
 from selfplay.train.tree.tree import Tree
+from selfplay.train.weights.fit import fit
+from selfplay.train.weights.sample import is_for_tree, sample_of
+from selfplay.train.weights.weights import Weights
 
 if TYPE_CHECKING:
     from selfplay.train.tree.distributed import Part, Traffic
@@ -39,9 +48,30 @@ OnProgress = Callable[[str, int, int], None]
 _BATCH = 1 << 18
 
 
-def feature_set_of(config: TrainingConfig, board: Board) -> FeatureSet:
+def fitted_features(
+    datasets: Sequence[Dataset],
+    config: TrainingConfig,
+    on_progress: OnProgress = lambda phase, done, of: None,
+    threads: int | None = None,
+) -> tuple[FeatureSet, float]:
+    """The features of a config, with weights fitted on a sample of the runs if they have any, and
+    the share of the training set that the tree is grown on.
+
+    One process does it: the sample is bounded, and steps depend on their order.
+    """
     assert config.features is not None
-    return FeatureSet(config.features, board, config.perspective, config.target)
+    board = datasets[0].board
+    features = FeatureSet(config.features, board, config.perspective, config.target)
+    if not features.by_move:
+        return features, 1.0
+    sample = sample_of(datasets, held_out_keys(board, config.evaluation_set), config.test)
+
+    def encode(own: Array, mask: Array, weights: Weights) -> Array:
+        return replace(features, weights=weights).encode(own, mask, threads)
+
+    tell = partial(on_progress, "passes over the sample")
+    weights = fit(sample, features.weighed, encode, tell)
+    return replace(features, weights=weights), sample.tree_share
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -127,26 +157,32 @@ class Division:
     """A training set and a test set, as a config has them."""
 
     config: TrainingConfig
+    features: FeatureSet
     rows: int
     left_out: Counter[str]
     training: TrainingSet
     test: TrainingSet
     prepared: TrainingSet
-    """The training set with its mirror images, merged."""
+    """What the tree is grown on: the training set or a share of it, with mirror images, merged."""
 
     @classmethod
-    def of(cls, rows: TrainingSet, config: TrainingConfig) -> Division:
+    def of(
+        cls, rows: TrainingSet, config: TrainingConfig, features: FeatureSet, share: float
+    ) -> Division:
         training, test = rows.divided(config.test, config.test_split)
-        prepared = training.mirrored_as(config.mirror)
+        grown_on = training
+        if share < 1:
+            grown_on = training[is_for_tree(np.minimum(*training.keys()), share)]
+        prepared = grown_on.mirrored_as(config.mirror)
         if config.duplicates == "merge":
             prepared = prepared.merged(config.max_weight)
-        return cls(config, rows.rows, rows.left_out, training, test, prepared)
+        return cls(config, features, rows.rows, rows.left_out, training, test, prepared)
 
     def matrix(self, threads: int | None) -> Matrix:
-        return matrix_of(self.prepared, feature_set_of(self.config, self.test.board), threads)
+        return matrix_of(self.prepared, self.features, threads)
 
     def evaluate(self, tree: Tree) -> Scores:
-        model = _model(self.config, self.test.board, tree, {})
+        model = _model(self.config, self.features, tree, {})
         moves = _moves(model, self.test)
         return Scores(
             rows=self.rows,
@@ -178,7 +214,9 @@ def train_model(
         evaluation_set=config.evaluation_set,
     )
     clock.lap("reading")
-    division = Division.of(rows, config)
+    features, share = fitted_features(datasets, config, on_progress, threads)
+    clock.lap("fitting weights")
+    division = Division.of(rows, config, features, share)
     clock.lap("dividing")
     matrix = division.matrix(threads)
     if config.thresholds == "quartiles":
@@ -189,7 +227,7 @@ def train_model(
     scores = division.evaluate(tree)
     clock.lap("examining")
     report = _report(config, tree, scores, clock.laps)
-    return _model(config, rows.board, tree, _provenance(datasets, report)), report
+    return _model(config, features, tree, _provenance(datasets, report)), report
 
 
 _LOCAL_ONLY = {"prune": None, "max_weight": None, "thresholds": "all", "test_split": "position"}
@@ -210,7 +248,10 @@ def train_distributed(
             raise InputError(f"{name}={getattr(config, name)} is for one process: leave it out")
     clock = _Clock()
     runs = tuple(dataset.place.absolute for dataset in datasets)
-    grower = DistributedGrower(RunPart(runs, config), parts)
+    check_runs(datasets)
+    features, share = fitted_features(datasets, config, on_progress)
+    clock.lap("fitting weights")
+    grower = DistributedGrower(RunPart(runs, config, features, share), parts)
     try:
         tree = grower.grow(config.criterion, config.split, Limits.of(config), on_progress)
         if config.max_leaves is not None:
@@ -221,7 +262,7 @@ def train_distributed(
     finally:
         grower.close()
     report = _report(config, tree, sum(others, first), clock.laps)
-    model = _model(config, datasets[0].board, tree, _provenance(datasets, report))
+    model = _model(config, features, tree, _provenance(datasets, report))
     return model, report, grower.traffic
 
 
@@ -231,6 +272,8 @@ class RunPart:
 
     runs: tuple[str, ...]
     config: TrainingConfig
+    features: FeatureSet
+    share: float
 
     def __call__(self, number: int, of: int) -> Part:
         from selfplay.train.tree.distributed import Part
@@ -242,16 +285,16 @@ class RunPart:
             part=(number, of),
             evaluation_set=self.config.evaluation_set,
         )
-        division = Division.of(rows, self.config)
+        division = Division.of(rows, self.config, self.features, self.share)
         return Part(division.matrix(threads=1), division.evaluate)
 
 
 def _model(
-    config: TrainingConfig, board: Board, tree: Tree, provenance: Mapping[str, Any]
+    config: TrainingConfig, features: FeatureSet, tree: Tree, provenance: Mapping[str, Any]
 ) -> Model:
     return Model(
         replace(tree, smoothing=float(config.smoothing)),
-        feature_set_of(config, board),
+        features,
         config.target,
         config.mirror,
         asdict(config),
@@ -326,7 +369,7 @@ def matrix_of(
     codes, labels, weights = [], [], []
     for start in range(0, max(1, len(training_set)), _BATCH):
         part = training_set[start : start + _BATCH]
-        row, column = np.nonzero(_open_columns(part) & part.is_labelled)
+        row, column = np.nonzero(open_columns(part.board, part.mask) & part.is_labelled)
         codes.append(features.encode(part.own, part.mask, threads)[row, column])
         labels.append(part[row].is_correct(column).astype(np.uint8))
         weights.append(part.weight[row])
@@ -339,13 +382,6 @@ def matrix_of(
     )
 
 
-def _open_columns(training_set: TrainingSet) -> Array:
-    """bool [row, column]"""
-    board = training_set.board
-    tops = [1 << (column * board.stride + board.rows - 1) for column in range(board.columns)]
-    return np.asarray((training_set.mask[:, None] & np.array(tops, np.uint64)) == 0)
-
-
 def _moves(model: Model, training_set: TrainingSet) -> Array:
     own, mask = training_set.own, training_set.mask
     return best_moves(training_set.board, own, mask, model.scores(own, mask))
@@ -355,7 +391,9 @@ def _middle(training_set: TrainingSet) -> Array:
     """The open column nearest to the middle, the left one of two."""
     columns = np.arange(training_set.board.columns)
     away = np.abs(2 * columns - (training_set.board.columns - 1))
-    return np.asarray(np.where(_open_columns(training_set), away, 1000).argmin(axis=1))
+    return np.asarray(
+        np.where(open_columns(training_set.board, training_set.mask), away, 1000).argmin(axis=1)
+    )
 
 
 def _confusion(test: TrainingSet, moves: Array) -> Array:

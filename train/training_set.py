@@ -13,11 +13,12 @@ import numpy as np
 
 from selfplay.arrays import Array, UInt64Array
 from selfplay.errors import InputError, quoted
-from selfplay.game.board import Board, mirrored, next_cells, position_key, winning_cells
+from selfplay.game.board import Board, mirrored, position_key
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.row_checks import validate_rows
 from selfplay.storage.rows import NO_RESULT, Rows
 from selfplay.storage.split import uniform_hash
+from selfplay.train.columns import open_columns, winning_columns
 from selfplay.train.config import Labels, Mirror, TestSplit
 from selfplay.train.evaluation.positions import EvaluationSet, bundled
 from selfplay.wording import counted
@@ -182,21 +183,11 @@ def training_set_of(
     Positions of the board's bundled evaluation set, and of the file `evaluation_set`, are left out,
     as are their mirror images.
     """
+    total = check_runs(datasets)
     board = datasets[0].board
-    for dataset in datasets[1:]:
-        if dataset.board != board:
-            raise InputError(
-                f"{datasets[0].place} is of {board}, {dataset.place} of {dataset.board}: one tree "
-                "plays on one board"
-            )
-    total = sum(dataset.positions for dataset in datasets)
-    if not total:
-        raise InputError("there are no positions to learn from")
-    if not board.fits_word:
-        raise InputError(f"trees need boards that fit 64 bits; {board.size} does not")
     nothing = np.zeros(0, np.uint64)
     parts = [TrainingSet(board, nothing, nothing, *np.zeros((4, 0), np.int64))]
-    held_out = _evaluation_keys(board, evaluation_set)
+    held_out = held_out_keys(board, evaluation_set)
     left_out: Counter[str] = Counter()
     done = 0
     for number, (dataset, shard) in enumerate((d, s) for d in datasets for s in d.shards()):
@@ -220,6 +211,23 @@ def training_set_of(
             + (f"; labels=optimal needs {needed} does" if labels == "optimal" else "")
         )
     return training_set
+
+
+def check_runs(datasets: Sequence[Dataset]) -> int:
+    """How many positions the runs have; refused if no tree can learn from them."""
+    board = datasets[0].board
+    for dataset in datasets[1:]:
+        if dataset.board != board:
+            raise InputError(
+                f"{datasets[0].place} is of {board}, {dataset.place} of {dataset.board}: one tree "
+                "plays on one board"
+            )
+    total = sum(dataset.positions for dataset in datasets)
+    if not total:
+        raise InputError("there are no positions to learn from")
+    if not board.fits_word:
+        raise InputError(f"trees need boards that fit 64 bits; {board.size} does not")
+    return total
 
 
 def left_out_text(left_out: Mapping[str, int]) -> str:
@@ -253,9 +261,8 @@ def _by_value(rows: Rows, board: Board) -> TrainingSet:
     Where a move wins at once, other winning moves have no label: a win is not to be put off.
     """
     own, mask = rows.stones(board)
-    wins = _winning(board, own, mask)
-    top = rows.board.reshape(-1, board.rows, board.columns)[:, 0]
-    is_open, is_known = top == 0, rows.proven != NO_RESULT
+    wins = winning_columns(board, own, mask)
+    is_open, is_known = open_columns(board, mask), rows.proven != NO_RESULT
     best = np.where(is_known, rows.proven, -2).max(axis=1, keepdims=True)
     keeps = is_known & (rows.proven == best)
     is_exact = (is_known == is_open).all(axis=1)
@@ -276,14 +283,7 @@ def _by_value(rows: Rows, board: Board) -> TrainingSet:
     return replace(labelled[chosen], left_out=left_out)
 
 
-def _winning(board: Board, own: Array, mask: Array) -> Array:
-    """bool [row, column]: whether the move wins at once."""
-    column = (1 << board.rows) - 1
-    columns = np.array([column << k * board.stride for k in range(board.columns)], np.uint64)
-    return np.asarray((winning_cells(board, own) & next_cells(board, mask))[:, None] & columns != 0)
-
-
-def _evaluation_keys(board: Board, file: str | None) -> Array:
+def held_out_keys(board: Board, file: str | None) -> Array:
     """The positions of both halves of the evaluation sets, each by the smaller of its keys."""
     given = None if file is None else EvaluationSet.for_board(board, Path(file))
     held_out = [found.keys for found in (bundled(board), given) if found is not None]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
+from selfplay.cli.model_reports import show_importances, show_weights
 from selfplay.cli.options import Json
 from selfplay.errors import InputError, quoted
 
 if TYPE_CHECKING:
-    from selfplay.train.evaluation.importances import Judged
     from selfplay.train.model import Model
-
-_MOST_FEATURES = 20
 
 _ENDINGS = {
     ".txt": "rules",
@@ -49,6 +45,9 @@ def explain(
     importances: Annotated[
         bool, Option("--importances", help="Rank the features by gain and permutation importance.")
     ] = False,
+    weights: Annotated[
+        bool, Option("--weights", help="Rank the learned weights by the points they move.")
+    ] = False,
     run: Annotated[
         str | None,
         Option(
@@ -68,6 +67,7 @@ def explain(
 
     Gain importance is a feature's share of the decrease of impurity in training. Permutation
     importance is how many more wrong moves the tree makes when the feature is shuffled.
+    Weights are shown by how far they spread the points of moves, in some positions.
 
     In JSON, columns and rows count from 0; the path is always there.
 
@@ -79,17 +79,19 @@ def explain(
 
     if export == "onnx" and (out is None or depth is not None):
         raise InputError("onnx is binary and always the whole tree: with --out FILE, no --depth")
-    if importances and (position, export, depth, out) != (None,) * 4:
+    of_model = importances or weights
+    if (of_model and (position, export, depth, out) != (None,) * 4) or (importances and weights):
         raise InputError(
-            "--importances are of the whole model: with no position, --export, --depth or --out"
+            "--importances and --weights are of the whole model: one of them, with no position, "
+            "--export, --depth or --out"
         )
     if run is not None and not importances:
         raise InputError("--run is for --importances")
-    if position is None and model is not None and not importances and _is_position(model):
+    if position is None and model is not None and not of_model and _is_position(model):
         model, position = None, model
-    if as_json and not importances and (position is None or export is not None):
+    if as_json and not of_model and (position is None or export is not None):
         raise InputError(
-            "--json is for a position or --importances; the tree as JSON: --export json"
+            "--json is for a position, --importances or --weights; the tree as JSON: --export json"
         )
     if position is not None and (export, depth) != (None, None):
         raise InputError("--export and --depth are of the tree: with no position")
@@ -103,6 +105,8 @@ def explain(
     loaded = Model.load(model or BASE)
     if importances:
         show_importances(loaded, run, as_json=as_json)
+    elif weights:
+        show_weights(loaded, as_json=as_json)
     elif position is not None:
         show_reasons(loaded, position, out, with_path=path, as_json=as_json)
     elif export == "onnx":
@@ -162,60 +166,3 @@ def show_reasons(
     out.print(board)
     out.print()
     out.print(reasons)
-
-
-def show_importances(model: Model, run: str | None, *, as_json: bool) -> None:
-    """Print the most important features, or all as JSON."""
-    from selfplay.cli.progress import progress
-    from selfplay.cli.rendering import console, plain_table
-    from selfplay.train.evaluation.importances import REPEATS, importances, wrong_moves
-
-    judged = _judged(model, run)
-    with progress("features shuffled") as update:
-        found = importances(model, judged, on_progress=update)
-    if as_json:
-        for one in found:
-            print(json.dumps(asdict(one)))
-        return
-    out = console()
-    if judged is not None:
-        out.print(
-            f"{len(judged.own):,} positions, {wrong_moves(model, judged):.1%} {judged.measure}"
-        )
-        out.print(
-            "permutation: percentage points that shuffling the feature adds, mean and standard "
-            f"deviation of {REPEATS}"
-        )
-        out.print()
-    rows = [
-        (
-            one.feature,
-            f"{one.gain:.1%}",
-            "" if one.permutation is None else f"{100 * one.permutation:+.1f}",
-            "" if one.permutation_std is None else f"± {100 * one.permutation_std:.1f}",
-        )
-        for one in found[:_MOST_FEATURES]
-    ]
-    out.print(plain_table(("feature", "gain", "permutation", ""), rows))
-    if others := found[_MOST_FEATURES:]:
-        gain = sum(one.gain for one in others)
-        out.print(f"{len(others)} others, together {gain:.1%} of the gain: --json has all")
-
-
-def _judged(model: Model, run: str | None) -> Judged | None:
-    from selfplay.storage.dataset import Dataset
-    from selfplay.train.evaluation.importances import Judged
-    from selfplay.train.evaluation.positions import EvaluationSet
-
-    if run is not None:
-        dataset = Dataset(run)
-        if dataset.board != model.board:
-            raise InputError(f"{run} is of {dataset.board}, the model of {model.board}")
-        return Judged.of_run(dataset)
-    instead = ": for permutation importance give --run RUN"
-    try:
-        found = EvaluationSet.for_board(model.board, instead=instead)
-        return Judged.of_evaluation_set(found.development)
-    except InputError as error:
-        print(f"selfplay: {error}", file=sys.stderr)
-        return None

@@ -1,4 +1,4 @@
-"""Rollouts (playouts): random games to the end, by one of three policies."""
+"""Rollouts (playouts): random games to the end, by one of four policies."""
 
 from __future__ import annotations
 

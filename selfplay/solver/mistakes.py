@@ -9,8 +9,7 @@ from typing import Any
 from selfplay.confidence import wilson
 
 PHASES = {"up to 15 stones": range(16), "16-25": range(16, 26), "26 and more": range(26, 257)}
-"""By stones on the board. Move weights (`train/features/move_weights.py`) have phases of their
-own, which were fitted with them."""
+"""By stones on the board. Learned weights (`train/weights/`) have phases of their own."""
 
 
 @dataclass(slots=True)

@@ -285,7 +285,7 @@ BAD_INPUT = [
     (["evaluation", "build", "--out", "x.npz", "--plies", "8-41"], "up to 40 on a 7x6 board"),
     (["evaluation", "build", "--out", "x.npz", "--plies", "all"], "written 8-30 or 12, not 'all'"),
     (["evaluation", "build", "--out", "x/x.npz"], "there is no folder 'x'"),
-    (["explain", "examples/tree", "--json"], "for a position or --importances"),
+    (["explain", "examples/tree", "--json"], "for a position, --importances or --weights"),
     (["explain", "examples/tree", "--path"], "--path is of a move"),
     (["explain", "examples/tree", "44", "--depth", "2"], "--depth are of the tree"),
     (["explain", "examples/tree", "44", "--out", "why.svg"], "promises svg, not text"),
@@ -294,6 +294,7 @@ BAD_INPUT = [
     (["train", "examples/tiny", "examples/tiny", "--out", "x"], "have the same rows"),
     (["play", "--o", "tree", "--connect", "5"], "it needs --board 7x6 --connect 4"),
     (["explain", "44", "--importances", "--depth", "2"], "of the whole model"),
+    (["explain", "--importances", "--weights"], "one of them"),
     (["play", "--x", "nobody"], "there is no player 'nobody'"),
     (["play", "--opening", "0-99"], "leaves no game"),
 ]
@@ -331,6 +332,16 @@ def test_a_tree_of_another_board_is_evaluated_there(tmp_path: Path) -> None:
     done = run("explain", "four", "--importances", "--json", cwd=tmp_path)
     assert {line["permutation"] for line in json_lines(done.stdout)} == {None}
     assert "no evaluation set for 4x4" in done.stderr
+    assert "this model has no weights" in run("explain", "four", "--weights", cwd=tmp_path).stderr
+
+
+def test_the_heaviest_weights_are_shown() -> None:
+    asked = ("explain", "examples/tree", "--weights")
+    features, patterns = run(*asked).stdout.split("\n\n")[-3::2]
+    assert re.search(r"^forces a win, in steps( +\d+){5}$", features, re.M)
+    assert len(re.findall(r"^columns? \d.*row.* \d+$", patterns, re.M)) == 10
+    names = [line["name"] for line in json_lines(run(*asked, "--json").stdout) if "name" in line]
+    assert len(set(names)) == len(names) > 40
 
 
 def test_why_a_tree_moves() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from selfplay.arrays import Array
 from selfplay.confidence import wilson
 from selfplay.errors import InputError
 from selfplay.game.board import Board
@@ -22,8 +23,11 @@ from selfplay.storage.spec import Spec
 from selfplay.train.config import TrainingConfig
 from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.trainer import feature_set_of, matrix_of, train_model
+from selfplay.train.trainer import Division, fitted_features, matrix_of, train_model
 from selfplay.train.training_set import TrainingSet, parse_stone_weights, training_set_of
+from selfplay.train.weights.fit import fit
+from selfplay.train.weights.sample import is_for_tree, sample_of
+from selfplay.train.weights.weights import Weights
 from tests import ROOT
 from tests.storage.made import make_run
 
@@ -102,39 +106,30 @@ def test_a_report_says_how_it_is(run: Dataset) -> None:
     assert model.parameters["target"] == "move"
 
 
-@pytest.mark.parametrize(
-    ("options", "fingerprint"),
-    [
-        ({}, "84fcc3307da74fdd227c2ddd84413be0"),
-        ({"mirror": "canonical"}, "58b1b9e25b33dad71cfb242944c91b96"),
-        ({"criterion": "gain_ratio"}, "5e35b706891f08b3d5c8991cf2c6fb2f"),
-        ({"prune": 0.3, "max_leaves": 12}, "4e7e42abd5e117a5ca2a4af381d3d1f4"),
-        ({"thresholds": "quartiles"}, "60d8245d8631bb41b3a57096bc055f21"),
-        (
-            {"target": "move", "features": "cells", "criterion": "gini"},
-            "38c988efefb5edfbeec81727700164e1",
-        ),
-        (
-            {"target": "move", "features": "cells", "split": "multiway"},
-            "44c0d47c0472794886292952bb3b020c",
-        ),
-        (
-            {"target": "move", "features": "cells", "split": "equals"},
-            "4ea6a9979b35b3bb8617d4b07db16fca",
-        ),
-    ],
-    ids=str,
-)
-def test_the_same_run_always_gives_the_same_model(options: Any, fingerprint: str) -> None:
+def test_the_same_run_always_gives_the_same_model(golden: Callable[[str, Any], None]) -> None:
     run = Dataset(str(ROOT / "examples" / "tiny"))
-    assert train_model([run], TrainingConfig(**options))[0].fingerprint == fingerprint
+    found = {
+        str(options): train_model([run], TrainingConfig(**options))[0].fingerprint
+        for options in (
+            {},
+            {"mirror": "canonical"},
+            {"features": "static"},
+            {"criterion": "gain_ratio"},
+            {"prune": 0.3, "max_leaves": 12},
+            {"thresholds": "quartiles"},
+            {"target": "move", "features": "cells", "criterion": "gini"},
+            {"target": "move", "features": "cells", "split": "multiway"},
+            {"target": "move", "features": "cells", "split": "equals"},
+        )
+    }
+    golden("trained-models", found)
 
 
 def test_what_a_player_sees_is_worth_more_than_cells(run: Dataset) -> None:
     cells = train_model([run], TrainingConfig(target="move", features="cells"))[1].test_accuracy
-    tactics = train_model([run], TrainingConfig(target="move"))[1].test_accuracy
+    static = train_model([run], TrainingConfig(target="move"))[1].test_accuracy
     candidate = train_model([run], TrainingConfig())[1].test_accuracy
-    assert cells < tactics
+    assert cells < static
     assert cells + 0.05 < candidate
 
 
@@ -158,8 +153,8 @@ def test_few_leaves_and_pruning(run: Dataset) -> None:
         ({"min_gain": float("nan")}, "min_gain is a number"),
         ({"smoothing": float("nan")}, "smoothing is a number from 0 to 1,000,000, not nan"),
         ({"smoothing": -1}, "smoothing is a number from 0"),
-        ({"features": "cells"}, "target=candidate takes features=lookahead or tactics, not cells"),
-        ({"target": "move", "features": "lookahead"}, "takes features=tactics or cells"),
+        ({"features": "cells"}, "target=candidate takes features=lookahead or static, not cells"),
+        ({"target": "move", "features": "lookahead"}, "takes features=static or cells"),
         ({"max_weight": 0}, "max_weight is a number from 1 up"),
         (
             {"max_weight": 3, "duplicates": "keep"},
@@ -228,6 +223,34 @@ def test_a_tree_of_optimal_moves_is_right_if_its_move_is_one(solved: Dataset) ->
     assert right / report.test_rows == report.test_accuracy
 
 
+def test_a_tree_of_many_positions_is_grown_on_others_than_its_patterns(
+    run: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("selfplay.train.weights.sample._DIVIDED_FROM", 1000)
+    features, share = fitted_features([run], TrainingConfig())
+    assert share == 0.15
+    rows = training_set_of([run])
+    division = Division.of(rows, TrainingConfig(mirror="canonical"), features, share)
+    for_tree = is_for_tree(np.minimum(*division.training.keys()), share)
+    assert 0.1 < for_tree.mean() < 0.2
+    assert len(division.prepared) == len(
+        division.training[for_tree].mirrored_as("canonical").merged()
+    )
+    # What patterns learned does not depend on the positions for the tree.
+    sample = sample_of([run], np.zeros(0, np.uint64), 0.0)
+    blank = replace(features, weights=None)
+
+    def encode(own: Array, mask: Array, weights: Weights) -> Array:
+        return replace(blank, weights=weights).encode(own, mask, 1)
+
+    changed = np.where(is_for_tree(sample.keys, share)[:, None], ~sample.best, sample.best)
+    one, other = (
+        fit(part, features.weighed, encode) for part in (sample, replace(sample, best=changed))
+    )
+    assert np.array_equal(one.patterns, other.patterns)
+    assert not np.array_equal(one.features, other.features)
+
+
 def test_labels_that_do_not_say_what_is_optimal_are_refused(tmp_path: Path) -> None:
     unlabelled = make_run(tmp_path, Spec(games=5, shard_games=5, teacher="random"))
     with pytest.raises(InputError, match="for target=candidate"):
@@ -256,7 +279,7 @@ def test_thresholds_may_stand_at_quartiles_alone(run: Dataset) -> None:
         train_model([run], TrainingConfig(thresholds=c))[0].tree for c in ("all", "quartiles")
     )
     assert not np.array_equal(few.value, every.value)
-    features = feature_set_of(TrainingConfig(), Board())
+    features, _ = fitted_features([run], TrainingConfig())
     matrix = matrix_of(training_set_of([run]), features)
     for feature in range(len(features.names)):
         asked = set(few.value[few.feature == feature].tolist())
@@ -306,7 +329,7 @@ def test_what_no_game_has_is_not_learned(
         train_model([dataset], TrainingConfig(target=target))
 
 
-def test_playouts_end_even_from_what_cannot_be() -> None:
+def test_features_are_computed_even_of_what_cannot_be() -> None:
     board = Board()
     floating = np.array([1 << 3 | 1 << 20], np.uint64), np.array([1 << 3 | 1 << 20 | 1 << 33])
     out = FeatureSet("lookahead", board).encode(floating[0], floating[1].astype(np.uint64))

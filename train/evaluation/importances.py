@@ -11,9 +11,9 @@ import numpy as np
 from selfplay.arrays import Array
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.split import uniform_hash
+from selfplay.train.choice import best_moves
 from selfplay.train.evaluation.positions import ILLEGAL, EvaluationSet
 from selfplay.train.model import Model
-from selfplay.train.ties import best_moves
 from selfplay.train.training_set import training_set_of
 from selfplay.train.tree.importances import gain_importances
 from selfplay.train.tree.tree import LEAF

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from selfplay.game.position import Position
+from selfplay.train.choice import best_moves, decided_by
 from selfplay.train.config import Split
 from selfplay.train.explanation.reasons import Reasons
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.features.lookahead import SCALES
+from selfplay.train.features.lookahead import is_in_points, points_at
 from selfplay.train.model import Model
-from selfplay.train.ties import best_moves
 from selfplay.train.tree.exports import Wording
 from selfplay.train.tree.tree import LEAF, side_of
 
@@ -95,9 +95,10 @@ class Explanation:
         return self.reasons.runner_up
 
     @property
-    def ties(self) -> list[int]:
-        """The columns with the move's rating, itself among them."""
-        return [k for k, share in enumerate(self.shares) if share == self.shares[self.move]]
+    def decided_by(self) -> str | None:
+        """What else than its rating decides for the move; None if that does."""
+        scores = [-1.0 if share is None else share for share in self.shares]
+        return decided_by(self.position, scores)
 
     @cached_property
     def _codes(self) -> Any:
@@ -154,9 +155,8 @@ def in_words(features: FeatureSet, feature: int, low: int, high: int) -> str:
         return f"{name} is {' or '.join(states[low : high + 1])}"
     if width == 2:
         return f"{name}: {_value(low, width)}"
-    if name in SCALES:
-        middle, step = SCALES[name]
-        low_end, high_end = (f"{(end - middle) * step:+d}" for end in (low, high))
+    if is_in_points(name):
+        low_end, high_end = (f"{points_at(end):+d}" for end in (low, high))
         return f"{name}: {_range(low, high, width, low_end, high_end)}"
     return f"{name}: {_range(low, high, width, str(low), str(high))}"
 

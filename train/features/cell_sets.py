@@ -1,4 +1,4 @@
-"""Sets of cells in compiled code: lines, rows and columns, and how to count cells."""
+"""Sets of cells in compiled code: rows and columns, and how to count cells."""
 
 from __future__ import annotations
 
@@ -6,41 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from selfplay.arrays import Array
 from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import board_constant, inline
-from selfplay.minimax.heuristics import all_lines
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
-
-
-def windows(board: Board) -> Array:
-    """uint64 [line]: the cells of every line that wins."""
-    runs = [[divmod(cell, board.rows) for cell in run] for run in all_lines(board).tolist()]
-    return np.array(
-        [sum(1 << (column * board.stride + row) for column, row in run) for run in runs], np.uint64
-    )
-
-
-def _windows_through(board: Board) -> Array:
-    """uint64 [bit, …]: the lines through a cell, padded with empty ones."""
-    lines = windows(board).tolist()
-    through = [[line for line in lines if line >> bit & 1] for bit in range(64)]
-    padded = np.zeros((64, max(map(len, through)) + 1), np.uint64)
-    for bit, crossing in enumerate(through):
-        padded[bit, : len(crossing)] = crossing
-    return padded
 
 
 def _odd_rows(board: Board) -> np.uint64:
     return np.uint64(sum(board.bottom << row for row in range(0, board.rows, 2)))
 
 
-board_constant("windows", windows)
-board_constant("windows_through", _windows_through)
-board_constant("lines_through", lambda board: (_windows_through(board) != 0).sum(axis=1))
 board_constant("odd_rows", _odd_rows)
 board_constant("column", lambda board: np.uint64((1 << board.rows) - 1))
 

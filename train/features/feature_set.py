@@ -1,8 +1,9 @@
 """Feature sets: a position as rows of small numbers, each with a name in board language.
 
     cells      the content of every cell
-    tactics    for each move, or for every column beside the cells: threats, forced wins, zugzwang
-    lookahead  tactics, open lines, playouts and cells, and how a move compares with others
+    static     for each move, or for every column beside the cells: threats and zugzwang on the
+               board after it, and the points that learned weights give it
+    lookahead  static, threats that force, the points after some moves of best play, and the cells
 
 One compiled function computes them for training and for play.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,26 +21,36 @@ from selfplay.arrays import Array, bitboards
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import population
-from selfplay.kernels.jit import inline, kernel
+from selfplay.kernels.jit import kernel
 from selfplay.machine import usable_cores
 from selfplay.train.config import FEATURES, Features, Perspective, Target
 from selfplay.train.features.cell_sets import encode_cells
-from selfplay.train.features.lookahead import OF_MOVE, TACTICS, encode_moves, meaning_of
+from selfplay.train.features.lookahead import (
+    OF_MOVE,
+    OF_STATIC_MOVE,
+    encode_boards,
+    encode_columns,
+    encode_moves,
+    meaning_of,
+    rated_features,
+)
+from selfplay.train.features.static import STATIC
+from selfplay.train.weights.weights import Weights
 
-VERSIONS: dict[Features, int] = {"cells": 2, "tactics": 3, "lookahead": 2}
+VERSIONS: dict[Features, int] = {"cells": 2, "static": 1, "lookahead": 3}
 
 # Positions that a thread encodes in one go.
 _CHUNK = 1 << 12
 
-CELLS, CELLS_AND_TACTICS, TACTICS_OF_MOVES, LOOKAHEAD = range(4)
+CELLS, STATIC_OF_COLUMNS, STATIC_OF_MOVES, LOOKAHEAD = range(4)
 """What compiled code distinguishes; the last two encode moves, the others positions."""
 _KINDS = {
     ("cells", "move"): CELLS,
-    ("tactics", "move"): CELLS_AND_TACTICS,
-    ("tactics", "candidate"): TACTICS_OF_MOVES,
+    ("static", "move"): STATIC_OF_COLUMNS,
+    ("static", "candidate"): STATIC_OF_MOVES,
     ("lookahead", "candidate"): LOOKAHEAD,
 }
-_TACTICS_WIDTH = len(TACTICS)
+_OF_COLUMN, _OF_STATIC_MOVE, _OF_MOVE = len(STATIC), len(OF_STATIC_MOVE), len(OF_MOVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,8 @@ class FeatureSet:
     board: Board
     perspective: Perspective = "mover"
     target: Target = "candidate"
+    weights: Weights | None = field(default=None, compare=False, repr=False)
+    """What was learned for the sets of moves; without, all points are 0."""
 
     def __post_init__(self) -> None:
         if not self.board.fits_word:
@@ -102,13 +115,29 @@ class FeatureSet:
         ]
         if self.name == "cells":
             return cells
-        if self.name == "lookahead":
-            return [*OF_MOVE, *((f"{name}, the move to the left", 3) for name, _ in cells)]
         if self.by_move:
-            return [*TACTICS]
+            of_move = OF_MOVE if self.plays_on else OF_STATIC_MOVE
+            return [*of_move, *((f"{name}, the move to the left", 3) for name, _ in cells)]
         for column in range(1, board.columns + 1):
-            cells += ((f"column {column}: {name}", width) for name, width in TACTICS)
+            cells += ((f"column {column}: {name}", width) for name, width in STATIC)
         return cells
+
+    @property
+    def plays_on(self) -> bool:
+        """Whether it looks beyond the move itself."""
+        return self.name == "lookahead"
+
+    @property
+    def known_weights(self) -> Weights:
+        """The weights, or blank ones."""
+        if self.weights is not None:
+            return self.weights
+        return Weights.blank(self.board, self.weighed if self.by_move else 0)
+
+    @property
+    def weighed(self) -> int:
+        """How many of its features may have weights."""
+        return rated_features(self.plays_on)
 
     def encode(self, own: Any, mask: Any, threads: int | None = None) -> Array:
         """uint8 [position, row, feature]: a row for each column if `by_move`, zeros where it is
@@ -116,11 +145,11 @@ class FeatureSet:
         own, mask = bitboards(own, mask)
         rows = self.board.columns if self.by_move else 1
         out = np.empty((len(own), rows, len(self._features())), np.uint8)
-        absolute = self.perspective == "absolute"
+        absolute, weights = self.perspective == "absolute", self.known_weights
 
         def encode_from(start: int) -> None:
             part = slice(start, start + _CHUNK)
-            _encode_all(self.board, own[part], mask[part], self.kind, absolute, out[part])
+            encode_all(self.board, own[part], mask[part], self.kind, absolute, weights, out[part])
 
         if len(own) <= _CHUNK:
             encode_from(0)
@@ -138,22 +167,20 @@ def _meaning(name: str, width: int, *, absolute: bool) -> str:
     return meaning_of(name, width)
 
 
-@inline
-def encode(board: Any, own: Any, mask: Any, kind: Any, absolute: Any, out: Any) -> Any:
-    """One position, as `FeatureSet.encode` has it."""
-    if kind >= TACTICS_OF_MOVES:
-        encode_moves(board, own, mask, kind == TACTICS_OF_MOVES, out)
-        return
-    first = own ^ mask if absolute and np.int64(population(mask)) % 2 else own
-    encode_cells(board, first, mask, out[0])
-    if kind == CELLS_AND_TACTICS:
-        columns = out[0][board.cells :].reshape((board.columns, _TACTICS_WIDTH))
-        encode_moves(board, own, mask, True, columns)
-
-
 @kernel
-def _encode_all(
-    board: Board, own: Array, mask: Array, kind: int, absolute: bool, out: Array
+def encode_all(
+    board: Board, own: Array, mask: Array, kind: int, absolute: bool, weights: Weights, out: Array
 ) -> None:
+    """As `FeatureSet.encode` has it, into `out`."""
     for k in range(len(own)):
-        encode(board, own[k], mask[k], kind, absolute, out[k])
+        if kind >= STATIC_OF_MOVES:
+            plays_on = kind == LOOKAHEAD
+            encode_moves(board, own[k], mask[k], plays_on, weights, out[k])
+            width = _OF_MOVE if plays_on else _OF_STATIC_MOVE
+            encode_boards(board, own[k], mask[k], width, out[k])
+            continue
+        first = own[k] ^ mask[k] if absolute and np.int64(population(mask[k])) % 2 else own[k]
+        encode_cells(board, first, mask[k], out[k, 0])
+        if kind == STATIC_OF_COLUMNS:
+            columns = out[k, 0][board.cells :].reshape((board.columns, _OF_COLUMN))
+            encode_columns(board, own[k], mask[k], columns)

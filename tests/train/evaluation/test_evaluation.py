@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,16 +137,15 @@ def test_what_is_one_move_ahead_is_counted() -> None:
     assert result.missed_wins_interval[1] == 1
 
 
-def test_the_bundled_tree_plays_the_moves_it_always_played(questions: EvaluationSet) -> None:
+def test_the_bundled_tree_plays_the_moves_it_always_played(
+    questions: EvaluationSet, golden: Callable[[str, Any], None]
+) -> None:
     player = TreePlayer(Board(), Model.load(BASE))
     moves = bytes(player.decide(position).move for position in questions.positions())
-    assert sha256(moves).hexdigest() == (
-        "3e86842ec8e0522bcc54232368edc9aa0c5d64618f2e7d5e61f09f40a9425d2e"
-    )
+    assert moves == bytes(player.moves(questions.own, questions.mask).tolist())
     scores = player.model.scores(questions.own, questions.mask)
-    assert sha256(scores.tobytes()).hexdigest() == (
-        "39378e880d9d9ed3abe8e251c848f58eef496d766bd35dfe5cb88a15a92ef50c"
-    )
+    found = {"moves": moves, "scores": scores.tobytes()}
+    golden("bundled-tree", {name: sha256(data).hexdigest() for name, data in found.items()})
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 1000])

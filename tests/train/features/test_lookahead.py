@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfplay.game.board import Board, mirrored
@@ -15,10 +18,8 @@ from selfplay.game.position import Position
 from selfplay.solver.solver import Solver
 from selfplay.train.evaluation.positions import EvaluationSet
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.features.lookahead import AT, OF_MOVE
-from selfplay.train.features.move_weights import PHASES, POINTS
-from selfplay.train.features.playouts import DRAWN
 from tests.strategies import unfinished
+from tests.train.weights.definitions import some_weights
 
 BOARD = Board()
 LOOKAHEAD = FeatureSet("lookahead", BOARD)
@@ -54,55 +55,50 @@ def test_what_is_said_to_be_forced_is_forced(position: Position) -> None:
         if found["the other side then forces a win, in steps"]:
             assert value == 1
         assert found["wins"] == (move in position.winning_moves)
-        # Where nothing is left to choose, every way of going on ends as it must.
-        if BOARD.cells - after.ply <= 1:
-            ends = [end for name, end in found.items() if name.startswith("the end, ")]
-            assert {(end > DRAWN) - (end < DRAWN) for end in ends} == {-value}
+        if 0 < found["forces a win, in steps"] <= 3 and not after.is_over:
+            for reply in after.legal_moves:
+                then = after.play(reply)
+                assert not then.is_over
+                assert wins_within(then, 3), (position, move, reply)
 
 
-@given(unfinished(BOARD))
-def test_mirror_images_are_seen_alike(position: Position) -> None:
-    own = np.array([position.own, mirrored(BOARD, position.own)], np.uint64)
-    mask = np.array([position.mask, mirrored(BOARD, position.mask)], np.uint64)
-    here, there = LOOKAHEAD.encode(own, mask)
+def wins_within(position: Position, plies: int) -> bool:
+    """Whether the side to move wins in so many plies, whatever the other does."""
+    if position.winning_moves:
+        return True
+    if plies < 3:
+        return False
+    for move in position.legal_moves:
+        after = position.play(move)
+        if after.is_over or after.winning_moves:
+            continue
+        if all(
+            not after.play(reply).is_over and wins_within(after.play(reply), plies - 2)
+            for reply in after.legal_moves
+        ):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("board", [BOARD, Board(8, 7), Board(6, 5)], ids=str)
+@settings(max_examples=30)
+@given(st.data())
+def test_mirror_images_are_seen_alike(board: Board, data: st.DataObject) -> None:
+    position = data.draw(unfinished(board))
+    own = np.array([position.own, mirrored(board, position.own)], np.uint64)
+    mask = np.array([position.mask, mirrored(board, position.mask)], np.uint64)
+    features = FeatureSet("lookahead", board)
+    here, there = replace(features, weights=some_weights(features)).encode(own, mask)
     assert np.array_equal(here, there[::-1])
 
 
-@given(unfinished(BOARD), st.data())
-def test_points_are_added_up(position: Position, data: st.DataObject) -> None:
-    assume(len(position.legal_moves) > 1)
-    phase = sum(position.ply >= stones for stones in PHASES)
-    points = {
-        move: sum(POINTS[name][phase] * found.get(name, 0) for name in POINTS)
-        for move, found in seen(position).items()
-    }
-    move = data.draw(st.sampled_from(position.legal_moves))
-    found = seen(position)[move]
-    others = [points[other] for other in points if other != move]
-    assert found["better moves by points"] == sum(other > points[move] for other in others)
-    less = (points[move] - max(others)) // 4
-    assert found["points, against the best other move"] == min(max(less + 128, 0), 255)
-
-
-def test_every_point_is_for_something() -> None:
-    assert set(POINTS) <= {name for name, _ in OF_MOVE}
-
-
-def test_features_are_what_the_bundled_model_was_trained_on() -> None:
+def test_features_are_what_they_were(golden: Callable[[str, Any], None]) -> None:
     """Names, widths and values of all moves in the evaluation set: models in files rely on them."""
     questions = EvaluationSet.load()
-    names = repr((LOOKAHEAD.names, LOOKAHEAD.widths.tolist())).encode()
-    assert sha256(names).hexdigest() == (
-        "13d5b32be63e1a4e4247f37e73b511c202e0c48f2356a7b9162c291eb9337001"
-    )
-    codes = LOOKAHEAD.encode(questions.own, questions.mask)
-    assert (codes.shape, codes.dtype) == ((5000, 7, 117), np.uint8)
-    assert sha256(codes.tobytes()).hexdigest() == (
-        "b15674c159287c0262b430971ad4fce675c62a2d2fa9cf920a7b555eac31cea9"
-    )
-
-
-def test_an_unknown_feature_is_an_error() -> None:
-    assert LOOKAHEAD.names[AT.wins_next_time] == "wins next time"
-    with pytest.raises(AttributeError):
-        _ = AT.wins_next_tme
+    features = replace(LOOKAHEAD, weights=some_weights(LOOKAHEAD))
+    names = repr((features.names, features.widths.tolist())).encode()
+    codes = features.encode(questions.own, questions.mask)
+    assert (codes.shape, codes.dtype) == ((5000, 7, len(features.names)), np.uint8)
+    assert (codes < features.widths).all()
+    found = {"names": names, "values": codes.tobytes()}
+    golden("lookahead", {name: sha256(data).hexdigest() for name, data in found.items()})

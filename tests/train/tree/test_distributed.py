@@ -12,6 +12,7 @@ import pytest
 import ray
 
 from selfplay.errors import InputError
+from selfplay.storage.spec import Spec
 from selfplay.train.config import TrainingConfig
 from selfplay.train.trainer import train_distributed, train_model
 from selfplay.train.tree.branch import Limits
@@ -84,7 +85,11 @@ def test_workers_that_are_killed_change_nothing(
 
 @pytest.mark.parametrize(
     ("options", "parts"),
-    [({}, 5), ({"target": "move", "max_leaves": 9}, 2)],  # of four shards: one part has none
+    [
+        ({}, 5),
+        ({"features": "static"}, 2),
+        ({"target": "move", "max_leaves": 9}, 2),
+    ],  # of four shards: one part has none
     ids=str,
 )
 def test_training_over_workers_gives_the_same_model(
@@ -102,3 +107,6 @@ def test_training_over_workers_gives_the_same_model(
     empty = make_run(tmp_path / "empty", shards=range(0))
     with pytest.raises(InputError, match="no positions"):
         train_distributed([empty], config, 2)
+    other = make_run(tmp_path / "other", Spec(games=2, teacher="random", board="8x7"))
+    with pytest.raises(InputError, match="one tree plays on one board"):
+        train_distributed([run, other], config, 2)

@@ -1,0 +1,1 @@
+"""Learned weights of features and lines."""
