@@ -5,7 +5,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart test quick test-cluster fuzz check coverage check-lowest check-wheel format reference picture evaluation-set \
-	bench leaderboard constraints clean
+	bench leaderboard constraints clean browser
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -20,6 +20,13 @@ test: .venv/test  ## run all tests
 
 quick: .venv/test  ## run the tests without Ray, an S3 server or processes: a minute
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not (ray or s3 or process)" --durations=10
+
+browser: .venv/test  ## run the tests in Chromium, where it is installed with Playwright
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || \
+		{ echo "Playwright is missing:  $(BIN)/pip install -e '.[browser]'"; exit 1; }
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || \
+		{ echo "Chromium is missing, such as:  apt-get install chromium"; exit 1; }
+	$(BIN)/pytest -q -m browser tests/web
 
 reference: .venv/dev  ## update docs/cli.md and the file list in docs/architecture.md
 	$(BIN)/python -m scripts.reference

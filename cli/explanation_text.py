@@ -1,9 +1,8 @@
-"""An explanation of a tree's move: sentences and its path as text, a record for programs."""
+"""An explanation of a tree's move: its path through the tree as text."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from selfplay.train.explanation.path import Explanation
@@ -28,25 +27,3 @@ def path_lines(why: Explanation) -> list[str]:
     if why.flip is not None:
         lines.append(f"if {why.flip.instead}, it would play column {why.flip.move + 1}")
     return lines
-
-
-def explanation_record(why: Explanation) -> dict[str, Any]:
-    """The explanation for `--json`; columns and rows count from 0."""
-    from selfplay.train.explanation.path import wording_of
-
-    board, reasons = why.position.board, why.reasons
-    return {
-        "board": board.size,
-        "connect": board.connect,
-        "move": why.move,
-        "sentences": reasons.sentences(),
-        "motif": reasons.motif.name,
-        "cells": reasons.cells,
-        "line": reasons.line,
-        "ratings": why.shares,
-        "path": why.path,
-        "leaf": dict(zip(wording_of(why.model).classes, why.counts, strict=True)),
-        "smoothing": why.model.tree.smoothing,
-        "runner_up": why.runner_up,
-        "counterfactual": None if why.flip is None else asdict(why.flip),
-    }

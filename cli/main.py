@@ -26,6 +26,7 @@ from selfplay.cli.commands.quickstart import quickstart
 from selfplay.cli.commands.solve import solve
 from selfplay.cli.commands.status import status
 from selfplay.cli.commands.train import train
+from selfplay.cli.commands.web import web
 from selfplay.cli.streams import LossyStream, discard_output
 from selfplay.errors import InputError, PlayerError, printable, without_keys
 from selfplay.pipeline.job import StoppedError
@@ -34,7 +35,7 @@ from selfplay.workers.executors.interface import JobError
 # In the order in which people use them, which is that of `--help`.
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(quickstart, generate, status, train, improve, evaluate, explain),
-    *(play, arena, analyse, solve, openings, iris),
+    *(play, web, arena, analyse, solve, openings, iris),
 )
 
 app = typer.Typer(

@@ -17,7 +17,7 @@ from scripts import ROOT
 CLI, ARCHITECTURE = ROOT / "docs" / "cli.md", ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- files -->", "<!-- end of files -->"
 
-FLOORS = ("cli", "pipeline", "train", "workers", "storage", "selfplay")
+FLOORS = ("cli", "web", "pipeline", "train", "workers", "storage", "selfplay")
 _WIDTH = 100
 
 

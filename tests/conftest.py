@@ -34,7 +34,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 SLOW = {
     "s3": {"store", "s3_server"},
     "ray": {"RayExecutor", "on_ray"},
-    "process": {"run_process", "terminal", "SELFPLAY", "subprocess", "pexpect"},
+    "process": {
+        "run_process",
+        "terminal",
+        "SELFPLAY",
+        "subprocess",
+        "pexpect",
+        "serving",
+        "address",
+        "Background",
+    },
 }
 """What a test uses that makes it slow, by marker."""
 

@@ -11,6 +11,7 @@ from selfplay.cli.board.game import Game
 from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
+from selfplay.web.records import result_of
 
 if TYPE_CHECKING:
     from selfplay.solver.review import Review
@@ -77,19 +78,8 @@ class Hint:
         return {column: self._result(column) for column in self._position.legal_moves}
 
     def _result(self, column: int) -> str:
-        value = self._values[column]
-        if not value:
-            return "draw"
-        word = "win" if value > 0 else "loss"
         score = self._scores[column] if self._scores else None
-        if score is None:
-            return word
-        ply = self._position.ply
-        # A score s ends the game with cells + 1 - 2s or one more stones, the last the winner's.
-        stones = self._position.board.cells + 1 - 2 * abs(score)
-        winner_adds_odd = value > 0
-        stones += (stones - ply) % 2 != winner_adds_odd
-        return f"{word} in {(stones - ply + 1) // 2}"
+        return result_of(self._position, self._values[column], score) or "draw"
 
 
 def _solver(board: Board) -> Solver:

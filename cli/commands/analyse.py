@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from selfplay.game.position import Position
     from selfplay.players import Decision
 
-_FIELDS = (
-    *("move", "value", "visits", "proven", "wins", "iterations", "rollouts", "evaluations"),
-    *("nodes", "leaves", "depth", "seconds"),
-)
-
 
 def analyse(
     positions: Positions = None,
@@ -40,6 +35,7 @@ def analyse(
     Example: selfplay analyse 44352 --player mcts:100000
     """
     from selfplay.registry import PlayerSpec
+    from selfplay.web.records import analysis_record
 
     board = Board.parse(size, connect)
     spec = PlayerSpec.parse(player)
@@ -52,14 +48,7 @@ def analyse(
         if not as_json:
             show(position, str(spec), decision)
             return
-        record = {
-            "position": text,
-            "board": board.size,
-            "connect": board.connect,
-            "player": str(spec),
-            "seed": seed,
-            **{name: getattr(decision, name) for name in _FIELDS},
-        }
+        record = analysis_record(text, position, str(spec), seed, decision)
         print(json.dumps(record), flush=True)
 
     raise typer.Exit(for_each_position(positions, board, act))

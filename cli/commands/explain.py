@@ -146,16 +146,17 @@ def show_reasons(
     model: Model, text: str, file: Path | None, *, with_path: bool, as_json: bool
 ) -> None:
     """Print the reasons for the tree's move, or write them to a file, as text or JSON."""
-    from selfplay.cli.explanation_text import explanation_record, path_lines
+    from selfplay.cli.explanation_text import path_lines
     from selfplay.cli.positions import parse_unfinished
     from selfplay.cli.rendering import board_text, console
     from selfplay.train.player import TreePlayer
+    from selfplay.web.records import explanation_record
 
     position = parse_unfinished(text, model.board)
     why = TreePlayer(model.board, model).decide(position).why
     lines = [*why.reasons.sentences(), *(["", *path_lines(why)] if with_path else [])]
     board, reasons = board_text(position), "\n".join(lines)
-    record = json.dumps({"position": text.strip(), **explanation_record(why)})
+    record = json.dumps(explanation_record(text, why))
     if file is not None:
         file.write_text(f"{record}\n" if as_json else f"{board.plain}\n\n{reasons}\n")
         return

@@ -36,7 +36,8 @@ def solve(
     """
     from selfplay.cli.compilation import announce_compilation
     from selfplay.solver.book import Book
-    from selfplay.solver.solver import Limit, Solver, best_of, complete
+    from selfplay.solver.solver import Limit, Solver
+    from selfplay.web.records import solution_record
 
     board = Board.parse(size, connect)
     limit = Limit(nodes=nodes, seconds=seconds)
@@ -47,23 +48,12 @@ def solve(
         start, before = perf_counter(), solver.nodes
         solver.forget()
         scores = solver.scores(position, limit)
-        best = best_of(complete(position, scores))
-        score = max(score for score in scores if score is not None) if best else None
         searched, taken = solver.nodes - before, perf_counter() - start
+        record = solution_record(text, position, scores, searched, taken)
         if as_json:
-            record = {
-                "position": text,
-                "board": board.size,
-                "connect": board.connect,
-                "score": score,
-                "scores": scores,
-                "best": best,
-                "nodes": searched,
-                "seconds": taken,
-            }
             print(json.dumps(record), flush=True)
         else:
-            show(position, scores, score, best)
+            show(position, scores, record["score"], record["best"])
             speed = f"{searched:,} nodes in {taken:.3f} s ({searched / taken:,.0f}/s)"
             print(speed if searched else "no search needed", end="\n\n")
 

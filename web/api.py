@@ -1,0 +1,155 @@
+"""What the page asks for, answered by the code of the commands: `analyse`, `explain`, `solve`."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.game.board import Board
+from selfplay.game.position import Position
+from selfplay.options import check_types
+from selfplay.signals import deferring
+from selfplay.web.players import BUNDLED, spec_of
+from selfplay.web.records import (
+    Record,
+    analysis_record,
+    explanation_record,
+    result_of,
+    solution_record,
+)
+
+if TYPE_CHECKING:
+    from selfplay.players import Player
+    from selfplay.registry import PlayerSpec
+    from selfplay.solver.solver import Solver
+
+VALUES_SECONDS = 3.0
+SCORES_SECONDS = 10.0
+_SOLVER_MEMORY = 64
+_MOST_SEED = 1 << 53
+"""What JavaScript counts up to."""
+
+Models = Mapping[str, str]
+"""Model files by the names that a page has for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A position, and whom to ask about it."""
+
+    moves: str = ""
+    board: str = "7x6"
+    connect: int = 4
+    player: str = BUNDLED
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if not 0 <= self.seed <= _MOST_SEED:
+            raise InputError(f"seed is a number from 0 to {_MOST_SEED:,}")
+
+    @classmethod
+    def of(cls, content: object) -> Question:
+        """A question from JSON."""
+        if not isinstance(content, dict):
+            raise InputError('a question is a JSON object, such as {"moves": "44352"}')
+        known = [field.name for field in fields(cls)]
+        for name in content:
+            if name not in known:
+                raise InputError(f"a question has no {quoted(name)}; {did_you_mean(name, known)}")
+        return cls(**content)
+
+    @property
+    def position(self) -> Position:
+        return Position.parse(self.moves, Board.parse(self.board, self.connect))
+
+
+def position(question: Question) -> Record:
+    """What the rules say: cells from the top left, whose turn it is, and how the game ended."""
+    found = question.position
+    return {
+        "position": found.notation,
+        "board": found.board.size,
+        "connect": found.board.connect,
+        "cells": found.cells(),
+        "to_move": found.to_move,
+        "legal_moves": found.legal_moves,
+        "is_over": found.is_over,
+        "winner": found.winner,
+        "winning_line": found.winning_line,
+    }
+
+
+def analyse(question: Question, models: Models) -> Record:
+    """A player's move, and what it knows of every column."""
+    found, spec = question.position, spec_of(question.player, models)
+    player = _player(spec, found.board)
+    player.new_game(question.seed)
+    decision = player.decide(found)
+    return analysis_record(question.moves, found, question.player, question.seed, decision)
+
+
+def explain(question: Question, models: Models) -> Record:
+    """Why a tree plays what it plays."""
+    trees = [BUNDLED, *models]
+    if question.player not in trees:
+        raise InputError(f"only a tree explains its moves: {', '.join(trees)}")
+    found = question.position
+    why = _player(spec_of(question.player, models), found.board).decide(found).why
+    return explanation_record(question.moves, why)
+
+
+def values(question: Question, _models: Models) -> Record:
+    """The game value of every column, and the same as words; None if not solved in time."""
+    from selfplay.solver.solver import Limit
+
+    found = question.position
+    known = _solver(found.board).values(found, Limit(seconds=VALUES_SECONDS))
+    results = [result_of(found, value, None) for value in known]
+    return {"position": question.moves.strip(), "values": known, "results": results}
+
+
+def solve(question: Question, _models: Models) -> Record:
+    """The exact score of every column, and the same as words."""
+    from selfplay.solver.solver import Limit, sign
+
+    found = question.position
+    solver = _solver(found.board)
+    start, before = perf_counter(), solver.nodes
+    scores = solver.scores(found, Limit(seconds=SCORES_SECONDS))
+    searched, taken = solver.nodes - before, perf_counter() - start
+    record = solution_record(question.moves, found, scores, searched, taken)
+    record["results"] = [
+        None if score is None else result_of(found, sign(score), score) for score in scores
+    ]
+    return record
+
+
+ANSWERS: dict[str, Callable[[Question, Models], Record]] = {
+    "analyse": analyse,
+    "explain": explain,
+    "values": values,
+    "solve": solve,
+}
+"""The questions that take time."""
+
+
+@lru_cache(maxsize=3)
+def _player(spec: PlayerSpec, board: Board) -> Any:
+    """A player that is ready. What is being compiled is not dropped half way."""
+    with deferring(signal.SIGINT):
+        player: Player = spec.build(board)
+        return player
+
+
+@lru_cache(maxsize=1)
+def _solver(board: Board) -> Solver:
+    with deferring(signal.SIGINT):
+        from selfplay.solver.solver import Solver
+
+        return Solver(board, memory=_SOLVER_MEMORY)

@@ -1,0 +1,66 @@
+"""The players that a page may ask for: models that the command line named, and others in bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import PurePosixPath
+
+from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.registry import PRESETS, PlayerSpec, kind_of
+
+BUNDLED = "tree"
+OFFERED = ("random", "greedy", "minimax:6", "mcts:100", "mcts:1000", "mcts:10000", "perfect")
+
+_KINDS = ("random", "centre", "greedy", "minimax", "mcts", "perfect", *PRESETS)
+_MOST = {"iterations": 400_000, "seconds": 10.0, "depth": 10, "solver": 100}
+_MOST_MEMORY = 100
+_LONGEST = 200
+
+
+def names_of(models: Sequence[str]) -> dict[str, str]:
+    """A name for each model file: its own, without folders."""
+    named: dict[str, str] = {}
+    for model in dict.fromkeys(models):
+        name = PurePosixPath(model).name
+        is_taken = name in named or name in ("human", BUNDLED, *_KINDS)
+        if is_taken or not set(name).isdisjoint(":,#&="):
+            raise InputError(
+                f"the model {quoted(model, 200)} would be called {quoted(name)} on the page, which "
+                "names another player, or has one of the signs : , # & ="
+            )
+        named[name] = model
+    return named
+
+
+def spec_of(text: str, models: Mapping[str, str]) -> PlayerSpec:
+    """The player of this name or spec. No file is opened but those of `models`, and the bundled
+    tree's."""
+    if text == BUNDLED:
+        return PlayerSpec.parse(text)
+    if text in models:
+        return PlayerSpec("tree", kind_of("tree").options()(model=models[text]))
+    name = text.strip().partition(":")[0]
+    if name not in _KINDS or len(text) > _LONGEST:
+        known = did_you_mean(text[:_LONGEST], [BUNDLED, *models, *OFFERED])
+        raise InputError(
+            f"the page has no player {quoted(text)}; {known}; name models on the command line"
+        )
+    spec = PlayerSpec.parse(text)
+    return replace(spec, options=_bounded(spec))
+
+
+def _bounded(spec: PlayerSpec) -> object:
+    """The options with memory as far as the page may use it; others beyond bounds are refused."""
+    options = spec.options
+    given = {field.name: getattr(options, field.name) for field in fields(options)}
+    for option, most in _MOST.items():
+        if (given.get(option) or 0) > most:
+            raise InputError(f"{option} is at most {most:,g} on the page")
+    if given.get("book") is not None:
+        raise InputError("a player on the page names no file: leave out book")
+    if spec.name == "perfect" and given["seconds"] is None:
+        options = replace(options, seconds=_MOST["seconds"])
+    if "memory" in given:
+        options = replace(options, memory=min(given["memory"], _MOST_MEMORY))
+    return options

@@ -1,0 +1,298 @@
+// The page: a game on the board, its players, why they move, and what the moves are worth.
+
+import { formatAddress, parseAddress } from "./address.js";
+import { BoardView, lineOf } from "./board.js";
+import { element } from "./dom.js";
+import { Game, HUMAN } from "./game.js";
+import { Position } from "./rules.js";
+import { ask, askPlayers, Refusal } from "./server.js";
+import { paragraphs, sentencesOf, sentencesOfSearch, statusOf, tableOf } from "./words.js";
+
+const PAUSE_BETWEEN_PLAYERS = 600;
+const PATIENCE = 4000;
+const CACHED_RESULTS = 500;
+const SEEDS = 1e6;
+const part = (id) => document.getElementById(id);
+
+let game;
+let offered = [HUMAN];
+let asking = new AbortController();
+let isPaused = false;
+let reasons = null;
+let showsLine = false;
+let said = [];
+const results = new Map();
+const known = askPlayers();
+const board = new BoardView(part("board"), choose);
+
+// The server answers one question at a time: drop those asked before.
+function askAnew() {
+  asking.abort();
+  asking = new AbortController();
+  return asking.signal;
+}
+
+function changed() {
+  const signal = askAnew();
+  reasons = null;
+  showsLine = false;
+  history.replaceState(null, "", formatAddress(game));
+  alertWith("");
+  draw();
+  return signal;
+}
+
+function draw() {
+  const { position } = game;
+  const view = shownPosition();
+  const last = view.moves.at(-1);
+  board.draw({
+    position: view,
+    isTurn: game.isTurn && view === position,
+    last: last === undefined ? null : [last, view.landing(last) - 1],
+    marked: reasons?.cells,
+    ghosts: showsLine ? lineOf(view, reasons.line) : [],
+    results: part("values").checked && view === position ? results.get(keyOf(position)) : [],
+  });
+  part("status").textContent = statusOf(game, isPaused);
+  setEnabled("undo", game.back > 0);
+  setEnabled("redo", game.undone.length > 0);
+  setEnabled("why", game.lastByPlayer !== null);
+  part("why").setAttribute("aria-expanded", String(reasons !== null));
+  part("pause").hidden = game.hasPerson && !isPaused;
+  part("pause").textContent = isPaused ? "Continue" : "Pause";
+  part("reasons").hidden = reasons === null;
+  part("line").hidden = !reasons?.line;
+  part("line").setAttribute("aria-pressed", String(showsLine));
+  for (const [index, id] of ["x", "o"].entries()) fillSelect(part(id), game.players[index]);
+  drawLog();
+}
+
+// Reasons are about the board before or after a move, not always the one of now.
+function shownPosition() {
+  if (!reasons) return game.position;
+  if (showsLine) return reasons.before;
+  const after = reasons.before.play(reasons.column);
+  return after.notation === game.position.notation ? game.position : after;
+}
+
+function drawLog() {
+  const sentences = sentencesOf(game);
+  let same = 0;
+  while (same < said.length && said[same] === sentences[same]) same++;
+  const [log, moves] = [part("log"), part("moves")];
+  while (moves.children.length > same) moves.lastChild.remove();
+  moves.append(...sentences.slice(same).map((text) => element("li", text)));
+  if (sentences.length > said.length) log.scrollTop = log.scrollHeight;
+  said = sentences;
+}
+
+function setEnabled(id, isEnabled) {
+  part(id).setAttribute("aria-disabled", String(!isEnabled)); // `disabled` would lose the focus
+}
+
+const isEnabled = (id) => part(id).getAttribute("aria-disabled") !== "true" && !part(id).hidden;
+
+function alertWith(text) {
+  part("alert").textContent = text;
+}
+
+function fillSelect(select, player) {
+  const names = offered.includes(player) ? offered : [...offered, player];
+  if ([...select.options].map((option) => option.value).join() !== names.join()) {
+    const shown = (name) => (name === HUMAN ? "a person" : name);
+    select.replaceChildren(...names.map((name) => new Option(shown(name), name)));
+  }
+  select.value = player;
+}
+
+function choose(column) {
+  if (reasons && shownPosition() !== game.position) return closeReasons();
+  if (game.position.isOver) return alertWith("The game is over.");
+  if (!game.isTurn) return alertWith(`It is not your turn: ${statusOf(game, isPaused)}.`);
+  if (!game.position.legal.includes(column)) return alertWith(`Column ${column + 1} is full.`);
+  move(column);
+}
+
+function move(column) {
+  game.play(column);
+  goOn();
+}
+
+// Have the player whose turn it is move, and then the moves of the position valued.
+const goOn = () => unlessDropped(changed(), proceed);
+
+async function proceed(signal) {
+  if (!game.isTurn && !game.position.isOver && !isPaused) await letPlayerMove(signal);
+  else await showValues(signal);
+}
+
+// Do what asks the server; a refusal is said, and what was dropped is forgotten.
+async function unlessDropped(signal, act) {
+  try {
+    await act(signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    alertWith(`${error.message}.`);
+  }
+}
+
+async function letPlayerMove(signal) {
+  const { position, mover: player, seed } = game;
+  const since = performance.now();
+  const late = setTimeout(() => {
+    part("status").textContent += "; the first move on a board may have to compile";
+  }, PATIENCE);
+  try {
+    const decision = await ask("analyse", { position, player, seed }, signal);
+    if (!game.hasPerson) await pause(PAUSE_BETWEEN_PLAYERS - (performance.now() - since), signal);
+    if (!signal.aborted) move(decision.move);
+  } catch (error) {
+    isPaused ||= !signal.aborted; // the person may continue
+    draw();
+    throw error;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, milliseconds));
+    signal.addEventListener("abort", resolve);
+  });
+}
+
+const keyOf = ({ board, notation }) => `${board.size} ${board.connect} ${notation}`;
+
+// At first a win, a draw or a loss, then in how many moves.
+async function showValues(signal) {
+  const { position } = game;
+  const { columns, rows } = position.board;
+  const isTooLarge = (rows + 1) * columns > 64;
+  if (!part("values").checked || position.isOver || isTooLarge) return;
+  const key = keyOf(position);
+  if (results.get(key)?.isExact) return;
+  for (const what of ["values", "solve"]) {
+    const found = (await ask(what, { position }, signal)).results;
+    const before = results.get(key) ?? [];
+    const both = found.map((result, column) => result ?? before[column] ?? null);
+    both.isExact = what === "solve";
+    if (results.size > CACHED_RESULTS) results.clear();
+    results.set(key, both);
+    if (signal.aborted) return;
+    draw();
+  }
+}
+
+async function explain(signal) {
+  const { before, column, player } = game.lastByPlayer;
+  const { trees } = await known;
+  const isTree = trees.includes(player);
+  const question = { position: before, player, seed: game.seed };
+  const record = await ask(isTree ? "explain" : "analyse", question, signal);
+  if (signal.aborted) return;
+  const isOther = record.move !== column;
+  reasons = { before, column, cells: isOther ? [] : record.cells, line: record.line };
+  const stone = before.moves.length + 1;
+  part("reasons-title").textContent = `${player}, stone ${stone}: column ${column + 1}`;
+  const sentences = isTree ? record.sentences : sentencesOfSearch(record);
+  const other = `It did not choose this: here it plays column ${record.move + 1}.`;
+  if (isOther) sentences.unshift(other);
+  part("reasons-text").replaceChildren(...paragraphs(sentences), ...tableOf(record));
+  draw();
+  await proceed(signal);
+}
+
+function closeReasons() {
+  reasons = null;
+  showsLine = false;
+  draw();
+}
+
+const actions = {
+  new: () => {
+    const seed = Math.floor(Math.random() * SEEDS);
+    game = new Game({ ...game, position: new Position(game.position.board), seed });
+    isPaused = false;
+    goOn();
+  },
+  undo: () => {
+    isPaused = !game.hasPerson;
+    game.undo();
+    goOn();
+  },
+  redo: () => {
+    game.redo();
+    isPaused = !game.hasPerson;
+    goOn();
+  },
+  pause: () => {
+    isPaused = !isPaused;
+    goOn();
+  },
+  why: () => (reasons ? closeReasons() : unlessDropped(askAnew(), explain)),
+  line: () => {
+    showsLine = !showsLine;
+    draw();
+  },
+};
+
+for (const [id, act] of Object.entries(actions)) {
+  part(id).addEventListener("click", () => isEnabled(id) && act());
+}
+for (const [index, id] of ["x", "o"].entries()) {
+  part(id).addEventListener("change", () => {
+    game.players[index] = part(id).value;
+    isPaused = false;
+    goOn();
+  });
+}
+part("values").addEventListener("change", () => {
+  localStorage.setItem("values", part("values").checked ? "on" : "off");
+  goOn();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return;
+  const { columns } = game.position.board;
+  const at = board.buttons.indexOf(document.activeElement);
+  const keys = { u: "undo", r: "redo", w: "why", n: "new", p: "pause" };
+  if (/^[1-9]$/.test(event.key) && Number(event.key) <= columns) {
+    board.focus(Number(event.key) - 1);
+    choose(Number(event.key) - 1);
+  } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+    const step = event.key === "ArrowRight" ? 1 : -1;
+    board.focus(at < 0 ? Math.floor(columns / 2) : at + step);
+  } else if (event.key === "Escape" && reasons) {
+    closeReasons();
+  } else if (keys[event.key]) {
+    part(keys[event.key]).click();
+  } else {
+    return;
+  }
+  event.preventDefault();
+});
+
+function open() {
+  let problem = "";
+  try {
+    game = new Game(parseAddress(location.hash));
+  } catch (error) {
+    problem = `The address is no game: ${error.message}.`;
+    game = new Game(parseAddress(""));
+  }
+  isPaused = false;
+  goOn();
+  if (problem) alertWith(problem);
+}
+
+window.addEventListener("hashchange", open);
+part("values").checked = localStorage.getItem("values") !== "off";
+open();
+unlessDropped(new AbortController().signal, async () => {
+  const { trees, players } = await known;
+  offered = [HUMAN, ...trees, ...players];
+  draw();
+});
