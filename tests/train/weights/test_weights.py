@@ -24,7 +24,7 @@ from tests.train.weights.definitions import (
     some_weights,
 )
 
-BOARDS = [Board(), Board(6, 5), Board(8, 7)]
+BOARDS = [Board(), Board(6, 5)]
 
 
 def weighed(name: str, board: Board) -> FeatureSet:
