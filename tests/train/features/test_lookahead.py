@@ -63,7 +63,7 @@ def test_what_is_said_to_be_forced_is_forced(position: Position) -> None:
 
 
 def wins_within(position: Position, plies: int) -> bool:
-    """Whether the side to move wins in so many plies, whatever the other does."""
+    """Whether the side to move can force a win within this many plies."""
     if position.winning_moves:
         return True
     if plies < 3:

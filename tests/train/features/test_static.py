@@ -42,7 +42,7 @@ def test_what_is_said_of_a_move_is_true(position: Position, data: st.DataObject)
     assert found["open columns"] == len(after.legal_moves)
     if move in after.winning_moves and move not in position.blocking_moves:
         assert found["hands the other side the cell above"] == 1
-    # Were it to move once more, it would win in so many columns.
+    # The number of columns in which a second move in a row would win.
     assert found["wins next time"] == min(2, len(after.blocking_moves))
 
 
