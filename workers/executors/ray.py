@@ -42,6 +42,7 @@ from selfplay.workers.executors.interface import (
 )
 
 MAX_RETRIES = 3  # per item, after losing the worker that did it
+_START_RETRIES = 3  # per worker, after losing workers that were not ready
 
 _POLL_SECONDS = 0.5
 _OBJECT_STORE = 80_000_000  # the minimum: rows do not pass through it
@@ -130,7 +131,7 @@ class _Loop:
         self._retries = 0
         self._lost = 0
         self._never_ready = 0
-        self._patience = 3 * workers + 3
+        self._patience = _START_RETRIES * (workers + 1)
         self._trouble = ""
         self._is_stopping = False
         for _ in range(workers):

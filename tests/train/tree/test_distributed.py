@@ -34,13 +34,13 @@ def slices(number: int, of: int) -> Part:
 
 @pytest.fixture(scope="module")
 def on_ray() -> Iterator[None]:
-    with RayExecutor(6).start():
+    with RayExecutor(3).start():
         yield
     forgive_ray()
 
 
 @pytest.mark.parametrize(
-    ("split", "parts"), [("threshold", 1), ("threshold", 5), ("equals", 2), ("multiway", 2)]
+    ("split", "parts"), [("threshold", 1), ("threshold", 3), ("equals", 2), ("multiway", 2)]
 )
 def test_it_is_the_tree_of_one_process(on_ray: None, split: Any, parts: int) -> None:
     grower = DistributedGrower(slices, parts)
@@ -86,16 +86,16 @@ def test_workers_that_are_killed_change_nothing(
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        ({}, 5),
+        ({}, 3),
         ({"features": "static"}, 2),
         ({"target": "move", "max_leaves": 9}, 2),
-    ],  # of four shards: one part has none
+    ],  # of two shards: one part has none
     ids=str,
 )
 def test_training_over_workers_gives_the_same_model(
     on_ray: None, tmp_path: Path, options: dict[str, Any], parts: int
 ) -> None:
-    run = make_run(tmp_path / "run", shards=range(4))
+    run = make_run(tmp_path / "run", shards=range(2))
     config = TrainingConfig(**options)
     here, report = train_model([run], config)
     model, same_report, _ = train_distributed([run], config, parts)

@@ -81,7 +81,7 @@ def test_static_points_are_those_of_the_board_after_the_move(
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=str)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.data())
 def test_lookahead_points_are_those_after_best_play(board: Board, data: st.DataObject) -> None:
     features, position = weighed("lookahead", board), data.draw(unfinished(board))

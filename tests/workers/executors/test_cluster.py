@@ -41,7 +41,7 @@ def test_a_node_that_is_taken_away_changes_nothing(tmp_path: Path) -> None:
         lost = 0
         with executor.start():
             for progress in generate(what, executor, never):
-                if progress.shards >= 20 and nodes and progress.workers == 3:
+                if progress.shards >= 10 and nodes and progress.workers == 3:
                     cluster.remove_node(nodes.pop(), allow_graceful=False)
                     nodes.clear()
                 lost = progress.lost
