@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from bench import generation, labels, report, search, solver, training
+from bench import generation, labels, report, search, solver, training, web
 
 BENCHMARKS = {
     "search": search.searches,
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "solver": solver.solver,
     "generation": generation.generation,
     "training": training.training,
+    "web": web.web,
     "costs": labels.costs,
     "labels": labels.frontier,
     "ablations": labels.ablations,
