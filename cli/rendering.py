@@ -13,12 +13,11 @@ from rich.text import Text
 from selfplay.errors import printable
 from selfplay.game.position import FIRST, SECOND, SYMBOLS, Position
 from selfplay.players import Decision
-from selfplay.solver.mistakes import MistakeCount
+from selfplay.solver.mistakes import RESULT_NAMES, MistakeCount
 from selfplay.wording import shortened
 
 PLAYER_STYLES = {FIRST: Style(color="red", bold=True), SECOND: Style(color="yellow", bold=True)}
 PLAYER_NAMES = {FIRST: "X", SECOND: "O"}
-RESULT_NAMES = {1: "win", 0: "draw", -1: "loss"}
 
 _NO_WIDTH = 10_000  # into files and pipes nothing is shortened
 _LEAST_NAME = 10

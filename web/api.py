@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from selfplay.web.records import (
     analysis_record,
     explanation_record,
     result_of,
+    review_record,
     solution_record,
 )
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 VALUES_SECONDS = 3.0
 SCORES_SECONDS = 10.0
 _SOLVER_MEMORY = 64
+_MOST_MOVES = 256
 _MOST_SEED = 1 << 53
 """What JavaScript counts up to."""
 
@@ -47,11 +50,15 @@ class Question:
     connect: int = 4
     player: str = BUNDLED
     seed: int = 0
+    last: int = 0
+    """Of a review: how many moves, counted from the last; 0 is all."""
 
     def __post_init__(self) -> None:
         check_types(self)
         if not 0 <= self.seed <= _MOST_SEED:
             raise InputError(f"seed is a number from 0 to {_MOST_SEED:,}")
+        if not 0 <= self.last <= _MOST_MOVES:
+            raise InputError(f"last is a number of moves from 0 to {_MOST_MOVES}")
 
     @classmethod
     def of(cls, content: object) -> Question:
@@ -130,11 +137,24 @@ def solve(question: Question, _models: Models) -> Record:
     return record
 
 
+def review(question: Question, _models: Models) -> Record:
+    """The game value before and after each of the last moves, and what a mistake gave away."""
+    from selfplay.solver.review import REVIEW_SECONDS, review
+
+    found = question.position
+    moves = found.moves or ()
+    positions = list(accumulate(moves, Position.play, initial=Position(found.board)))[:-1]
+    since = -question.last  # 0 is all
+    done = review(positions[since:], moves[since:], _solver(found.board), REVIEW_SECONDS)
+    return review_record(question.moves, found, done)
+
+
 ANSWERS: dict[str, Callable[[Question, Models], Record]] = {
     "analyse": analyse,
     "explain": explain,
     "values": values,
     "solve": solve,
+    "review": review,
 }
 """The questions that take time."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from selfplay.game.position import Position
     from selfplay.players import Decision
+    from selfplay.solver.review import Review
     from selfplay.train.explanation.path import Explanation
 
 Record = dict[str, Any]
@@ -67,6 +68,18 @@ def explanation_record(text: str, why: Explanation) -> Record:
         "runner_up": why.runner_up,
         "counterfactual": None if why.flip is None else asdict(why.flip),
     }
+
+
+def review_record(text: str, position: Position, review: Review) -> Record:
+    """The moves of a game; values are those of the side that moved, null is not known."""
+    from selfplay.solver.mistakes import phase_of
+
+    moves = [
+        asdict(move)
+        | {"kind": move.kind or None, "better": move.better, "phase": phase_of(move.number - 1)}
+        for move in review.moves
+    ]
+    return {**_place(text, position), "moves": moves, "unsolved": review.unsolved}
 
 
 def _place(text: str, position: Position) -> Record:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from selfplay.cli.board.draw_board import Pen
-from selfplay.cli.rendering import RESULT_NAMES, ascii_keys, decision_table, plain_table
+from selfplay.cli.rendering import ascii_keys, decision_table, plain_table
 from selfplay.game.position import FIRST, SECOND
 from selfplay.players import Decision
 
@@ -149,7 +149,7 @@ def review_panel(review: Review, pen: Pen) -> Group:
             pen.sign(mistake.side),
             f"{mistake.played + 1}",
             " ".join(str(column + 1) for column in mistake.better),
-            f"{RESULT_NAMES[mistake.value]} to {RESULT_NAMES[mistake.left]}",
+            mistake.kind,
         )
         for mistake in review.mistakes
     ]

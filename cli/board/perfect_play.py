@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 VALUES_SECONDS = 3.0
 HINT_SECONDS = 1.0
-REVIEW_SECONDS = 8.0
 
 
 class PerfectPlay:
@@ -51,7 +50,7 @@ class PerfectPlay:
         return Hint(position, values, complete(position, solver.scores(position, left)))
 
     def review(self, game: Game, update: Callable[[int, int], None]) -> Review:
-        from selfplay.solver.review import review
+        from selfplay.solver.review import REVIEW_SECONDS, review
 
         solver = self._solver_of(game.start.board)
         return review(game.positions[:-1], game.moves, solver, REVIEW_SECONDS, update)

@@ -10,6 +10,13 @@ from selfplay.confidence import wilson
 
 PHASES = {"up to 15 stones": range(16), "16-25": range(16, 26), "26 and more": range(26, 257)}
 """By stones on the board. Learned weights (`train/weights/`) have phases of their own."""
+RESULT_NAMES = {1: "win", 0: "draw", -1: "loss"}
+"""Game values as words."""
+
+
+def phase_of(stones: int) -> str:
+    """The phase of a position with this number of stones."""
+    return next(phase for phase, plies in PHASES.items() if stones in plies)
 
 
 @dataclass(slots=True)
@@ -67,8 +74,7 @@ class MistakesByPhase:
         """Count a move of this value, made with this number of stones on the board; the legal moves
         have these values."""
         best = max(values)
-        phase = next(phase for phase, plies in PHASES.items() if stones in plies)
-        for count in (self.all, self.by_phase[phase]):
+        for count in (self.all, self.by_phase[phase_of(stones)]):
             count.positions += 1
             count.optimal += value == best
             count.contested += min(values) < best

@@ -1,39 +1,68 @@
-"""Game review: the mistakes of a game, by perfect play."""
+"""Game review: the game value before and after each move, and the mistakes, by perfect play."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from selfplay.game.position import Position
+from selfplay.solver.mistakes import RESULT_NAMES
 from selfplay.solver.solver import Limit, Solver
+
+REVIEW_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """A move that gave away some of the game value."""
+class ReviewedMove:
+    """A move of a game. Game values are those of the side that moved; None is not known."""
 
     number: int
-    """The move's number, counted from 1."""
+    """Counted from 1."""
     side: int
     """1, the first player, or 2."""
     played: int
-    better: tuple[int, ...]
-    """The columns that keep the game value."""
-    value: int
-    """The game value for that side before: 1, a win, or 0, a draw."""
-    left: int
-    """And after it: 0 or -1."""
+    value: int | None
+    """1, 0 or -1: the game value before the move."""
+    left: int | None
+    """And after it."""
+    values: tuple[int | None, ...] | None = None
+    """Of a mistake: the game value of every column."""
+
+    @property
+    def kind(self) -> str:
+        """What a mistake gave away, such as "win to draw"; empty if it is none."""
+        if self.value is None or self.left is None or self.left >= self.value:
+            return ""
+        return f"{RESULT_NAMES[self.value]} to {RESULT_NAMES[self.left]}"
+
+    @property
+    def better(self) -> tuple[int, ...]:
+        """Of a mistake: the columns that keep the game value."""
+        if self.values is None:
+            return ()
+        return tuple(column for column, value in enumerate(self.values) if value == self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
     """The result of a review."""
 
-    mistakes: tuple[Mistake, ...]
-    unsolved: tuple[int, ...]
-    """The moves, counted from 1, that were not solved in time: early ones take longest."""
+    moves: tuple[ReviewedMove, ...]
+
+    @property
+    def mistakes(self) -> tuple[ReviewedMove, ...]:
+        """The mistakes whose better columns are known."""
+        return tuple(move for move in self.moves if move.better)
+
+    @property
+    def unsolved(self) -> tuple[int, ...]:
+        """The moves, counted from 1, that were not solved in time: early ones take longest."""
+        return tuple(
+            move.number
+            for move in self.moves
+            if None in (move.value, move.left) or (move.kind and not move.better)
+        )
 
 
 def review(
@@ -43,38 +72,35 @@ def review(
     seconds: float,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Review:
-    """Review the moves made in these positions, within a time limit."""
+    """Review the moves made in these positions, one after the other, within a time limit."""
     end = perf_counter() + seconds
-    mistakes: list[Mistake] = []
-    unsolved: list[int] = []
+    found: list[ReviewedMove] = []
+    after: int | None = None
     # From the end: the table then helps with earlier positions.
     for done, (position, move) in enumerate(list(zip(positions, moves, strict=True))[::-1], 1):
         # No position may use up all of the time.
         now = perf_counter()
-        values = _values(position, move, solver, now + max(0.001, (end - now) / 3))
-        if values is None:
-            unsolved.append(position.ply + 1)
-        elif values[move] < (best := max(values.values())):
-            better = tuple(column for column in sorted(values) if values[column] == best)
-            number = position.ply + 1
-            mistakes.append(Mistake(number, position.to_move, move, better, best, values[move]))
+        until = now + max(0.001, (end - now) / 3)
+        before = solver.value(position, _until(until))
+        if after is None:
+            after = solver.value(position.play(move), _until(until))
+        found.append(_reviewed(position, move, before, after, solver, until))
+        after = before
         progress(done, len(moves))
-    return Review(tuple(mistakes[::-1]), tuple(unsolved[::-1]))
+    return Review(tuple(found[::-1]))
 
 
-def _values(position: Position, move: int, solver: Solver, end: float) -> dict[int, int] | None:
-    """The value of this move, and of all others if it is a mistake; None if time runs out."""
+def _reviewed(
+    position: Position, move: int, before: int | None, after: int | None, solver: Solver, end: float
+) -> ReviewedMove:
+    left = None if after is None else -after
+    reviewed = ReviewedMove(position.ply + 1, position.to_move, move, before, left)
+    if not reviewed.kind:
+        return reviewed
+    values = solver.values(position, _until(end))
+    is_solved = all(values[column] is not None for column in position.legal_moves)
+    return replace(reviewed, values=values) if is_solved else reviewed
 
-    def left() -> Limit:
-        return Limit(seconds=max(0.001, end - perf_counter()))
 
-    best = solver.value(position, left())
-    after = None if best is None else solver.value(position.play(move), left())
-    if best is None or after is None:
-        return None
-    if -after == best:
-        return {move: best}
-    values = solver.values(position, left())
-    if any(values[column] is None for column in position.legal_moves):
-        return None
-    return {column: value for column, value in enumerate(values) if value is not None}
+def _until(end: float) -> Limit:
+    return Limit(seconds=max(0.001, end - perf_counter()))

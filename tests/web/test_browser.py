@@ -3,61 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from selfplay.game.position import Position
 from tests.cli.command import json_lines, run
-from tests.web.server import serving, small_tree
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-TIMEOUT = 20_000
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="no Playwright: pip install playwright"
-)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return small_tree(tmp_path_factory.mktemp("web"))
-
-
-@pytest.fixture(scope="module")
-def address(tree: str) -> Iterator[str]:
-    with serving(tree) as (_, address):
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """A page that reports errors and everything that it asks elsewhere."""
-    page = browser.new_page(reduced_motion="reduce")
-    page.set_default_timeout(TIMEOUT)
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda one: one.url.startswith(address) or wrong.append(one.url))
-    yield page
-    page.close()
-    assert wrong == []
+pytestmark = pytest.mark.browser
 
 
 def wait_for_moves(page: Page, number: int) -> None:

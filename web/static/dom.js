@@ -11,3 +11,37 @@ export function svg(name, attributes, ...children) {
   made.append(...children);
   return made;
 }
+
+export function button(text, act, attributes = {}) {
+  const made = element("button", text, { type: "button" });
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.addEventListener("click", act);
+  return made;
+}
+
+// A table whose first column names its rows; cells are texts or elements.
+export function table(caption, head, rows) {
+  const made = element("table", "");
+  made.append(element("caption", caption));
+  made.createTHead().insertRow().append(...head.map((text) => element("th", text, { scope: "col" })));
+  const body = made.createTBody();
+  for (const [name, ...cells] of rows) {
+    const row = body.insertRow();
+    row.append(element("th", "", { scope: "row" }));
+    row.firstChild.append(name);
+    for (const cell of cells) row.insertCell().append(cell);
+  }
+  return made;
+}
+
+// A line that a screen reader says when it changes.
+export function statusLine() {
+  const made = element("p", "");
+  made.setAttribute("role", "status");
+  return made;
+}
+
+// The same text again would be said again.
+export function setText(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}

@@ -6,6 +6,7 @@ import { element } from "./dom.js";
 import { Game, HUMAN } from "./game.js";
 import { Position } from "./rules.js";
 import { ask, askPlayers, Refusal } from "./server.js";
+import { Study } from "./study.js";
 import { paragraphs, sentencesOf, sentencesOfSearch, statusOf, tableOf } from "./words.js";
 
 const PAUSE_BETWEEN_PLAYERS = 600;
@@ -24,6 +25,7 @@ let said = [];
 const results = new Map();
 const known = askPlayers();
 const board = new BoardView(part("board"), choose);
+const study = new Study({ game: () => game, draw, ask, goOn, goTo });
 
 // The server answers one question at a time: drop those asked before.
 function askAnew() {
@@ -36,6 +38,7 @@ function changed() {
   const signal = askAnew();
   reasons = null;
   showsLine = false;
+  study.changed(game);
   history.replaceState(null, "", formatAddress(game));
   alertWith("");
   draw();
@@ -46,7 +49,7 @@ function draw() {
   const { position } = game;
   const view = shownPosition();
   const last = view.moves.at(-1);
-  board.draw({
+  board.draw(study.open?.scene ?? {
     position: view,
     isTurn: game.isTurn && view === position,
     last: last === undefined ? null : [last, view.landing(last) - 1],
@@ -54,14 +57,16 @@ function draw() {
     ghosts: showsLine ? lineOf(view, reasons.line) : [],
     results: part("values").checked && view === position ? results.get(keyOf(position)) : [],
   });
-  part("status").textContent = statusOf(game, isPaused);
+  part("status").textContent = study.open?.status ?? statusOf(game, isPaused);
+  study.draw();
+  setEnabled("review", study.canReview);
   setEnabled("undo", game.back > 0);
   setEnabled("redo", game.undone.length > 0);
   setEnabled("why", game.lastByPlayer !== null);
   part("why").setAttribute("aria-expanded", String(reasons !== null));
   part("pause").hidden = game.hasPerson && !isPaused;
   part("pause").textContent = isPaused ? "Continue" : "Pause";
-  part("reasons").hidden = reasons === null;
+  part("reasons").hidden = reasons === null || study.open !== null;
   part("line").hidden = !reasons?.line;
   part("line").setAttribute("aria-pressed", String(showsLine));
   for (const [index, id] of ["x", "o"].entries()) fillSelect(part(id), game.players[index]);
@@ -107,6 +112,7 @@ function fillSelect(select, player) {
 }
 
 function choose(column) {
+  if (study.open) return study.open.choose(column);
   if (reasons && shownPosition() !== game.position) return closeReasons();
   if (game.position.isOver) return alertWith("The game is over.");
   if (!game.isTurn) return alertWith(`It is not your turn: ${statusOf(game, isPaused)}.`);
@@ -120,7 +126,17 @@ function move(column) {
 }
 
 // Have the player whose turn it is move, and then the moves of the position valued.
-const goOn = () => unlessDropped(changed(), proceed);
+function goOn() {
+  return unlessDropped(changed(), proceed);
+}
+
+// Go to another place of this game, with the moves that were played on from there.
+function goTo(moves, undone) {
+  game.position = new Position(game.position.board, moves);
+  game.undone = [...undone].reverse();
+  isPaused = !game.hasPerson;
+  goOn();
+}
 
 async function proceed(signal) {
   if (!game.isTurn && !game.position.isOver && !isPaused) await letPlayerMove(signal);
@@ -233,6 +249,11 @@ const actions = {
     goOn();
   },
   why: () => (reasons ? closeReasons() : unlessDropped(askAnew(), explain)),
+  review: () => unlessDropped(askAnew(), (signal) => study.openReview(signal)),
+  practise: () => {
+    askAnew();
+    study.openPractice();
+  },
   line: () => {
     showsLine = !showsLine;
     draw();
@@ -256,9 +277,10 @@ part("values").addEventListener("change", () => {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return;
-  const { columns } = game.position.board;
+  if (study.open?.key(event.key)) return event.preventDefault();
+  const columns = board.buttons.length;
   const at = board.buttons.indexOf(document.activeElement);
-  const keys = { u: "undo", r: "redo", w: "why", n: "new", p: "pause" };
+  const keys = { u: "undo", r: "redo", w: "why", n: "new", p: "pause", v: "review", x: "practise" };
   if (/^[1-9]$/.test(event.key) && Number(event.key) <= columns) {
     board.focus(Number(event.key) - 1);
     choose(Number(event.key) - 1);
@@ -267,7 +289,7 @@ document.addEventListener("keydown", (event) => {
     board.focus(at < 0 ? Math.floor(columns / 2) : at + step);
   } else if (event.key === "Escape" && reasons) {
     closeReasons();
-  } else if (keys[event.key]) {
+  } else if (keys[event.key] && !study.open) {
     part(keys[event.key]).click();
   } else {
     return;

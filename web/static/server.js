@@ -17,7 +17,7 @@ async function read(answering) {
 
 export const askPlayers = () => read(fetch("api/players"));
 
-export function ask(what, { position, player = "tree", seed = 0 }, signal) {
+export function ask(what, { position, player = "tree", seed = 0, ...others }, signal) {
   const { board, notation } = position;
   return read(fetch(`api/${what}`, {
     method: "POST",
@@ -28,6 +28,7 @@ export function ask(what, { position, player = "tree", seed = 0 }, signal) {
       connect: board.connect,
       player,
       seed,
+      ...others,
     }),
     signal,
   }));

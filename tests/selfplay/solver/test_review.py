@@ -1,18 +1,20 @@
 """What is said of a game afterwards is what perfect play says of it."""
 
+from itertools import accumulate
+
 import pytest
 
 from selfplay.game.position import Position
-from selfplay.solver.review import Mistake, review
+from selfplay.solver.review import Review, review
 from selfplay.solver.solver import Solver
 
 
-def positions_of(text: str) -> tuple[list[Position], list[int]]:
+def reviewed(text: str, solver: Solver, seconds: float, told: list[int], since: int = 0) -> Review:
     moves = [int(digit) - 1 for digit in text]
-    positions = [Position()]
-    for move in moves[:-1]:
-        positions.append(positions[-1].play(move))
-    return positions, moves
+    positions = list(accumulate(moves, Position.play, initial=Position()))[:-1]
+    return review(
+        positions[since:], moves[since:], solver, seconds, lambda done, of: told.append(done)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -20,27 +22,34 @@ def solver() -> Solver:
     return Solver()
 
 
-def test_the_move_that_lost_is_found(solver: Solver) -> None:
-    # 4 4 3: O has to stop three with two open ends, and does not.
-    found = review(*positions_of("4433225"), solver, 60)
+@pytest.mark.parametrize(
+    ("text", "since", "kinds"),
+    [
+        # O has to stop three with two open ends, and does not.
+        ("4433225", 0, {"win to loss"}),
+        ("655251143631151212343", 12, {"win to draw", "draw to loss", "win to loss"}),
+    ],
+)
+def test_every_move_has_its_value_before_and_after(
+    solver: Solver, text: str, since: int, kinds: set[str]
+) -> None:
+    found = reviewed(text, solver, 60, [], since)
     assert found.unsolved == ()
-    assert (
-        found.mistakes[-1]
-        == Mistake(number=4, side=2, played=2, better=found.mistakes[-1].better, value=0, left=-1)
-        or found.mistakes[-1].side == 2
-    )
-    for mistake in found.mistakes:
-        position = positions_of("4433225")[0][mistake.number - 1]
-        values = [None if s is None else (s > 0) - (s < 0) for s in solver.scores(position)]
+    assert {mistake.kind for mistake in found.mistakes} == kinds
+    for move in found.moves:
+        position = Position.parse(text[: move.number - 1])
+        values = solver.values(position)
         best = max(value for value in values if value is not None)
-        assert (mistake.value, mistake.left) == (best, values[mistake.played])
-        assert mistake.better == tuple(c for c, value in enumerate(values) if value == best)
+        assert (move.side, move.value, move.left) == (position.to_move, best, values[move.played])
+        is_mistake = move.left != best
+        assert (move in found.mistakes) == bool(move.kind) == is_mistake
+        keeping = tuple(column for column, value in enumerate(values) if value == best)
+        assert move.better == (keeping if is_mistake else ())
 
 
-def test_what_takes_too_long_is_left_open(solver: Solver) -> None:
-    positions, moves = positions_of("1234567" + "1")
+def test_what_takes_too_long_is_left_open() -> None:
     told: list[int] = []
-    found = review(positions, moves, Solver(book=None), 0.001, lambda done, of: told.append(done))
+    found = reviewed("12345671", Solver(book=None), 0.001, told)
     assert found.mistakes == ()
     assert set(found.unsolved) >= {1, 2, 3, 4}
     assert told == list(range(1, 9))
