@@ -76,6 +76,19 @@ def test_what_is_read_is_what_was_written(name: str, models: dict[str, Model]) -
     assert np.array_equal(again.scores(*some_positions()), model.scores(*some_positions()))
 
 
+@pytest.mark.parametrize("name", ["candidate", "static"])
+def test_a_move_is_played_from_the_leaf_that_training_put_it_in(
+    name: str, models: dict[str, Model]
+) -> None:
+    model, (own, mask) = models[name], some_positions()
+    codes = model.features.encode(own, mask)
+    # The largest code of points is among them; it is no code of an unseen value.
+    assert (codes == model.features.widths - 1)[:, :, model.features.widths == 255].any()
+    scores, nodes = model.predict(own, mask)
+    legal = scores >= 0
+    assert np.array_equal(nodes[legal], model.tree.leaf_of(codes[legal]))
+
+
 def test_a_leaf_says_no_more_than_its_rows_and_those_above(models: dict[str, Model]) -> None:
     model = models["smoothed"]
     tree, shares = model.tree, model.tree.shares

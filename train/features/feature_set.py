@@ -37,7 +37,7 @@ from selfplay.train.features.lookahead import (
 from selfplay.train.features.static import STATIC
 from selfplay.train.weights.weights import Weights
 
-VERSIONS: dict[Features, int] = {"cells": 2, "static": 1, "lookahead": 3}
+VERSIONS: dict[Features, int] = {"cells": 2, "static": 2, "lookahead": 4}
 
 # Positions that a thread encodes in one go.
 _CHUNK = 1 << 12

@@ -14,7 +14,7 @@ from selfplay.game.board import mirrored, next_cells, position_key, winning_cell
 from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import inline
 from selfplay.train.features.cell_sets import encode_cells, several
-from selfplay.train.features.short_search import CLOSED, DEPTH, FAR, WON, search_moves
+from selfplay.train.features.short_search import CLOSED, DEPTHS, WON, search_moves
 from selfplay.train.features.static import STATIC, encode_static, places_of
 from selfplay.train.features.threat_search import forced
 from selfplay.train.weights.weights import feature_points, pattern_points, phase_of, stone_in
@@ -29,15 +29,22 @@ _FORCE = (
     ("other moves that are not lost by force", 8),
     ("another move forces a win", 2),
 )
-_NOW, _LATER = "points", f"points after {DEPTH} moves of best play"
+_NOW = "points"
+_LATER = f"points after {' and '.join(map(str, DEPTHS))} moves of best play"
+
+
+_MIDDLE, _STEP = 128, 2
+"""The code of 0 points, and the points of a step."""
+_CODES = 255
+"""Codes of points: one more would be the code of values that no training row had."""
 
 
 def _rated(what: str) -> tuple[tuple[str, int], ...]:
-    return ((what, 256), *_compared(what))
+    return ((what, _CODES), *_compared(what))
 
 
 def _compared(what: str) -> tuple[tuple[str, int], ...]:
-    return (f"{what}, against the best other move", 256), (f"better moves by {what}", 16)
+    return (f"{what}, against the best other move", _CODES), (f"better moves by {what}", 16)
 
 
 _ALL = _compared("all points")
@@ -48,8 +55,6 @@ OF_MOVE = (*STATIC, *_FORCE, *_rated(_LATER), *_ALL)
 AT = places_of(OF_MOVE)
 _AT_POINTS = len(STATIC), len(STATIC) + len(_FORCE)
 """Where the points are, without and with lookahead."""
-_MIDDLE, _STEP = 128, FAR // 128
-"""The code of 0 points, and the points of a step."""
 
 
 def meaning_of(name: str, width: int) -> str:
@@ -208,7 +213,7 @@ def _write_points(points: Any, out: Any, at: Any) -> None:
 
 @inline
 def _code(points: Any) -> Any:
-    return min(max(points // _STEP + _MIDDLE, 0), 2 * _MIDDLE - 1)
+    return min(max(points // _STEP + _MIDDLE, 0), _CODES - 1)
 
 
 @inline

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selfplay.arrays import Array
-from selfplay.game.board import Board, mirrored
+from selfplay.game.board import Board
 from selfplay.kernels.intrinsics import population
 from selfplay.kernels.jit import inline, kernel
-from selfplay.train.weights.patterns import line_state, lines_in, low_bits, state_of, states
+from selfplay.train.weights.pattern_states import find_states
+from selfplay.train.weights.patterns import line_state, lines_in, states
 from selfplay.train.weights.sample import Sample, is_for_tree
 from selfplay.train.weights.weights import PHASES, Weights, phase_of, rounded, stone_in
 
@@ -122,22 +123,12 @@ def _learn_patterns(
             stone = stone_in(board, mask[at], column)
             points[column] = -np.inf
             if stone:
-                _find_states(board, own[at] ^ mask[at], mask[at] | stone, found[column])
+                find_states(board, own[at] ^ mask[at], mask[at] | stone, found[column])
                 points[column] = _added(board, learned, side, found[column])
         _derive(points, values[at], best[at], _VALUE_SHARES[0], gradient)
         for column in range(columns):
             if gradient[column] != 0:
                 _change(board, learned, side, found[column], gradient[column], rate)
-
-
-@inline
-def _find_states(board: Any, other: Any, taken: Any, out: Any) -> None:
-    image = np.uint64(mirrored(board, taken))
-    low = low_bits(board, other, taken)
-    low_image = np.uint64(mirrored(board, low))
-    for pattern in range(len(board.pattern_size)):
-        out[2 * pattern] = state_of(board, pattern, taken, low)
-        out[2 * pattern + 1] = state_of(board, pattern, image, low_image)
 
 
 @inline

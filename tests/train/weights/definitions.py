@@ -48,8 +48,19 @@ def feature_points(weights: Weights, position: Position, codes: list[int]) -> in
     return sum(int(weights.features[phase, k, code]) for k, code in enumerate(codes))
 
 
-def best_points(weights: Weights, position: Position, moves: int) -> int:
-    """The points of the side to move after best play, without any pruning."""
+Known = dict[tuple[int, int, int], int]
+
+
+def best_points(weights: Weights, position: Position, moves: int, known: Known) -> int:
+    """The points of the side to move after best play, without any pruning; `known` are the points
+    of positions that other moves lead to as well."""
+    key = position.own, position.mask, moves
+    if key not in known:
+        known[key] = _best_points(weights, position, moves, known)
+    return known[key]
+
+
+def _best_points(weights: Weights, position: Position, moves: int, known: Known) -> int:
     if position.winning_moves:
         return WON - position.ply - 1
     if not position.legal_moves:
@@ -62,7 +73,7 @@ def best_points(weights: Weights, position: Position, moves: int) -> int:
         return position.ply + 2 - WON
     if moves <= 0 and not threats:
         return -pattern_points(weights, position)
-    return max(-best_points(weights, after, max(moves - 1, 0)) for after in safe)
+    return max(-best_points(weights, after, max(moves - 1, 0), known) for after in safe)
 
 
 def some_weights(features: FeatureSet) -> Weights:

@@ -13,11 +13,12 @@ from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.train.features.feature_set import FeatureSet
-from selfplay.train.features.short_search import DEPTH, FAR, WON
+from selfplay.train.features.short_search import DEPTHS, FAR, WON
 from selfplay.train.weights.weights import Weights
 from tests.strategies import unfinished
 from tests.train.features.test_feature_set import as_arrays
 from tests.train.weights.definitions import (
+    Known,
     best_points,
     feature_points,
     pattern_points,
@@ -34,7 +35,7 @@ def weighed(name: str, board: Board) -> FeatureSet:
 
 def coded(points: int) -> int:
     """As it is encoded."""
-    return min(max(points // 2 + 128, 0), 255)
+    return min(max(points // 2 + 128, 0), 254)
 
 
 def check(what: str, points: dict[int, int], found: dict[int, dict[str, int]]) -> None:
@@ -85,16 +86,20 @@ def test_static_points_are_those_of_the_board_after_the_move(
 @given(st.data())
 def test_lookahead_points_are_those_after_best_play(board: Board, data: st.DataObject) -> None:
     features, position = weighed("lookahead", board), data.draw(unfinished(board))
-    found, points = seen(features, position), {}
+    found, points = seen(features, position), dict.fromkeys(position.legal_moves, 0)
     assert features.weights is not None
-    for move in position.legal_moves:
-        after = position.play(move)
-        points[move] = WON - after.ply
-        if not after.winner:
-            points[move] = -best_points(features.weights, after, DEPTH - 1)
-    most = max(points.values())
-    points = {move: max(one, most - FAR) for move, one in points.items()}
-    name = f"points after {DEPTH} moves of best play"
+    for depth in DEPTHS:
+        by_move, known = {}, Known()
+        for move in position.legal_moves:
+            after = position.play(move)
+            by_move[move] = WON - after.ply
+            if not after.winner:
+                by_move[move] = -best_points(features.weights, after, depth - 1, known)
+        most = max(by_move.values())
+        for move, own in by_move.items():
+            points[move] += max(own, most - FAR)
+    points = {move: own // len(DEPTHS) for move, own in points.items()}
+    name = f"points after {' and '.join(map(str, DEPTHS))} moves of best play"
     for move, own in points.items():
         assert found[move][name] == coded(own)
     check(name, points, found)
