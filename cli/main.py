@@ -22,6 +22,7 @@ from selfplay.cli.commands.improve import improve
 from selfplay.cli.commands.iris import iris
 from selfplay.cli.commands.openings import openings
 from selfplay.cli.commands.play import play
+from selfplay.cli.commands.prove import prove
 from selfplay.cli.commands.quickstart import quickstart
 from selfplay.cli.commands.solve import solve
 from selfplay.cli.commands.status import status
@@ -35,7 +36,7 @@ from selfplay.workers.executors.interface import JobError
 # In the order in which people use them, which is that of `--help`.
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(quickstart, generate, status, train, improve, evaluate, explain),
-    *(play, web, arena, analyse, solve, openings, iris),
+    *(play, web, arena, prove, analyse, solve, openings, iris),
 )
 
 app = typer.Typer(

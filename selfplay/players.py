@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.game.position import Position
 from selfplay.notebook import table
@@ -108,6 +109,15 @@ class Searcher(Protocol):
 
     def so_far(self) -> Mapping[str, int]:
         """Counters of the current decision, by name."""
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """A player that decides for many positions at once, each by its stones alone."""
+
+    def moves_of_images(self, own: Array, mask: Array) -> Array:
+        """int [position, 2]: the moves that `decide` would make in positions and in their mirror
+        images, the latter mirrored back."""
 
 
 def refuse_if_over(position: Position) -> None:

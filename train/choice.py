@@ -14,20 +14,38 @@ import numpy as np
 from selfplay.arrays import Array
 from selfplay.game.board import Board, next_cells, winning_cells
 from selfplay.game.position import Position
+from selfplay.train.columns import open_columns
 
 LOSING, QUIET, WINNING = range(3)
 """Moves that let the other side win at once, others, and those that win at once."""
 
 
+def allowed_moves(board: Board, own: Array, mask: Array) -> Array:
+    """bool [position, column]: the moves that the two rules leave to the ratings."""
+    grades = np.stack(_grades(board, own, mask, range(board.columns)), axis=1)
+    return _highest(grades, open_columns(board, mask))
+
+
 def best_moves(board: Board, own: Array, mask: Array, scores: Array) -> Array:
-    """int64 [position]: the moves that a tree with these scores plays; illegal ones have -1."""
+    """int64 [position]: the moves that a tree with these scores plays."""
+    return best_of_images(board, scores, allowed_moves(board, own, mask))[:, 0]
+
+
+def best_of_images(board: Board, scores: Array, allowed: Array) -> Array:
+    """int64 [position, 2]: the moves that a tree with these scores plays in each position, and in
+    its mirror image, where the right column of two is the left one. Only moves that the rules
+    leave are compared: the scores of others may be anything."""
     columns = range(board.columns)
-    chosen = scores >= 0
-    for found in (np.stack(_grades(board, own, mask, columns), axis=1), scores):
-        rank = np.where(chosen, found, -1)
-        chosen &= rank == rank.max(axis=1, keepdims=True)
-    nearness = [_nearness(board, column) for column in columns]
-    return np.asarray(np.where(chosen, nearness, -1).argmax(axis=1))
+    nearness = np.array([_nearness(board, column) for column in columns])
+    rank = np.where(_highest(scores, allowed), nearness, -1)
+    from_right = board.columns - 1 - rank[:, ::-1].argmax(axis=1)
+    return np.stack((rank.argmax(axis=1), from_right), axis=1)
+
+
+def _highest(numbers: Array, among: Array) -> Array:
+    """bool [position, column]: the columns with the highest number, at least 0, among some."""
+    found = np.where(among, numbers, -1)
+    return np.asarray(among & (found == found.max(axis=1, keepdims=True)))
 
 
 def best_move(position: Position, scores: Sequence[float]) -> int:

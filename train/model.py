@@ -121,6 +121,11 @@ class Model:
         """Whether the tree sees one of two mirror images."""
         return self.mirror == "canonical" and not self.features.by_move
 
+    @property
+    def sees_images_alike(self) -> bool:
+        """Whether the scores of two mirror images are mirror images."""
+        return self.features.by_move or self._is_canonical
+
     def seen(self, own: Array, mask: Array) -> tuple[Array, Array, Array]:
         """The positions as the tree sees them, and which of them are mirror images."""
         if not self._is_canonical:

@@ -11,12 +11,12 @@ import numpy as np
 
 from selfplay.arrays import Array
 from selfplay.errors import InputError, quoted
-from selfplay.game.board import Board
+from selfplay.game.board import Board, mirrored
 from selfplay.game.position import Position
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.registry import Ask, Kind
 from selfplay.storage.location import Location
-from selfplay.train.choice import best_move, best_moves
+from selfplay.train.choice import allowed_moves, best_move, best_of_images
 from selfplay.train.explanation.path import Explanation
 from selfplay.train.model import BASE, Model
 
@@ -68,7 +68,26 @@ class TreePlayer:
 
     def moves(self, own: Array, mask: Array) -> Array:
         """int [position]: the moves that `decide` would make."""
-        return best_moves(self.model.board, own, mask, self.model.scores(own, mask))
+        return self._moves(own, mask)[:, 0]
+
+    def moves_of_images(self, own: Array, mask: Array) -> Array:
+        """int [position, 2]: the moves that `decide` would make in positions and in their mirror
+        images, the latter mirrored back: they differ where two columns tie."""
+        moves = self._moves(own, mask)
+        if not self.model.sees_images_alike:
+            board = self.model.board
+            images = self.moves(mirrored(board, own), mirrored(board, mask))
+            moves[:, 1] = board.columns - 1 - images
+        return moves
+
+    def _moves(self, own: Array, mask: Array) -> Array:
+        """Of positions, and of their images if the model sees them alike. What the rules decide
+        alone is not rated: that takes long."""
+        allowed = allowed_moves(self.model.board, own, mask)
+        rated = np.flatnonzero(allowed.sum(axis=1) > 1)
+        scores = np.zeros(allowed.shape, np.float32)
+        scores[rated] = self.model.scores(own[rated], mask[rated])
+        return best_of_images(self.model.board, scores, allowed)
 
 
 def _resolve(options: TreeOptions) -> TreeOptions:
