@@ -77,11 +77,16 @@ _RULES = ("", "lets the other side win at once", "this one wins at once")
 def _ranked(position: Position, scores: Sequence[float]) -> list[tuple[int, float, int, int]]:
     """The grade, score, nearness and column of each legal move, the one that is played first."""
     board, legal = position.board, position.legal_moves
-    grades = _grades(board, position.own, position.mask, legal)
     ranked = [
-        (grade, scores[k], _nearness(board, k), k) for grade, k in zip(grades, legal, strict=True)
+        (grade, scores[k], _nearness(board, k), k)
+        for grade, k in zip(grades(position), legal, strict=True)
     ]
     return sorted(ranked, key=lambda found: (-found[0], -found[1], -found[2], found[3]))
+
+
+def grades(position: Position) -> list[int]:
+    """LOSING, QUIET or WINNING, for each legal move."""
+    return _grades(position.board, position.own, position.mask, position.legal_moves)
 
 
 def _grades(board: Board, own: Any, mask: Any, columns: Iterable[int]) -> list[Any]:

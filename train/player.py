@@ -1,4 +1,5 @@
-"""The tree player: a walk down the tree for every move, then the rules."""
+"""The tree player: a walk down the tree for every move, then the rules, or below the strongest
+level a draw."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ from selfplay.game.board import Board, mirrored
 from selfplay.game.position import Position
 from selfplay.players import HOW, Decision, refuse_if_over
 from selfplay.registry import Ask, Kind
+from selfplay.seeding import Stream, derive
 from selfplay.storage.location import Location
 from selfplay.train.choice import allowed_moves, best_move, best_of_images
 from selfplay.train.explanation.path import Explanation
+from selfplay.train.levels import LEVELS, check_level, drawn_move
 from selfplay.train.model import BASE, Model
 
 
@@ -34,24 +37,31 @@ class TreeOptions:
     """A path or a URI; the default is the bundled tree."""
     fingerprint: str | None = None
     """The fingerprint the file must have; taken from the file, if not given."""
+    level: int | None = None
+    """From 1, for beginners, up; None is the strongest, which plays no worse move on purpose."""
 
     def __post_init__(self) -> None:
         Location.of_file(self.model)  # parsed, not opened
+        check_level(self.level)
+        if self.level == LEVELS:  # one name for one player
+            object.__setattr__(self, "level", None)
 
 
 class TreePlayer:
-    """Plays the move with the highest score that the rules of `choice.py` allow."""
+    """Plays the move with the highest score that the rules of `choice.py` allow; at a level below
+    the strongest, one drawn by its score."""
 
-    def __init__(self, board: Board, model: Model) -> None:
+    def __init__(self, board: Board, model: Model, level: int | None = None) -> None:
         if board != model.board:
             raise InputError(f"this tree plays on {model.board}, not on {board}")
         self.model = model
+        self._level, self._seed = level, 0
         self._own = np.zeros(1, np.uint64)
         self._mask = np.zeros(1, np.uint64)
         self.model.scores(self._own, self._mask)  # compiles
 
     def new_game(self, seed: int) -> None:
-        pass
+        self._seed = seed
 
     def decide(self, position: Position) -> Decision:
         refuse_if_over(position)
@@ -62,17 +72,20 @@ class TreePlayer:
         predicted = self.model.predict(self._own, self._mask)
         (scores,), (nodes,) = (array.tolist() for array in predicted)
         move = best_move(position, scores)
+        if self._level is not None:
+            stream = Stream(derive(self._seed, position.key()))
+            move = drawn_move(position, scores, self._level, stream)
         shares = tuple(None if score < 0 else score for score in scores)
-        why = Explanation(self.model, position, move, shares, nodes[move])
+        why = Explanation(self.model, position, move, shares, nodes[move], self._level)
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
 
     def moves(self, own: Array, mask: Array) -> Array:
-        """int [position]: the moves that `decide` would make."""
+        """int [position]: the moves that `decide` makes at the strongest level."""
         return self._moves(own, mask)[:, 0]
 
     def moves_of_images(self, own: Array, mask: Array) -> Array:
-        """int [position, 2]: the moves that `decide` would make in positions and in their mirror
-        images, the latter mirrored back: they differ where two columns tie."""
+        """int [position, 2]: the moves that `decide` makes at the strongest level in positions and
+        in their mirror images, the latter mirrored back: they differ where two columns tie."""
         moves = self._moves(own, mask)
         if not self.model.sees_images_alike:
             board = self.model.board
@@ -103,7 +116,7 @@ def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
             f"the model {quoted(options.model, 200)} has the fingerprint {model.fingerprint}, not "
             f"{options.fingerprint}"
         )
-    return TreePlayer(board, model)
+    return TreePlayer(board, model, options.level)
 
 
 KIND = Kind(

@@ -15,7 +15,7 @@ from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.options import check_types
 from selfplay.signals import deferring
-from selfplay.web.players import BUNDLED, spec_of
+from selfplay.web.players import BUNDLED, LEVEL, OFFERED, spec_of
 from selfplay.web.records import (
     Record,
     analysis_record,
@@ -104,11 +104,29 @@ def analyse(question: Question, models: Models) -> Record:
 def explain(question: Question, models: Models) -> Record:
     """Why a tree plays what it plays."""
     trees = [BUNDLED, *models]
-    if question.player not in trees:
+    if question.player.partition(LEVEL)[0] not in trees:
         raise InputError(f"only a tree explains its moves: {', '.join(trees)}")
     found = question.position
-    why = _player(spec_of(question.player, models), found.board).decide(found).why
+    player = _player(spec_of(question.player, models), found.board)
+    player.new_game(question.seed)
+    why = player.decide(found).why
     return explanation_record(question.moves, why)
+
+
+def offered(question: Question, models: Models) -> Record:
+    """Who can play on a board: trees by their names, and others; and how many levels trees have."""
+    from selfplay.train.levels import LEVELS
+
+    board = Board.parse(question.board, question.connect)
+    trees = [name for name in (BUNDLED, *models) if spec_of(name, models).board == board]
+    players = [name for name in OFFERED if name != "perfect" or board.fits_word]
+    return {
+        "board": board.size,
+        "connect": board.connect,
+        "trees": trees,
+        "players": players,
+        "levels": LEVELS,
+    }
 
 
 def values(question: Question, _models: Models) -> Record:
@@ -151,6 +169,7 @@ def review(question: Question, _models: Models) -> Record:
 
 ANSWERS: dict[str, Callable[[Question, Models], Record]] = {
     "analyse": analyse,
+    "offered": offered,
     "explain": explain,
     "values": values,
     "solve": solve,

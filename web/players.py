@@ -7,9 +7,12 @@ from dataclasses import fields, replace
 from pathlib import PurePosixPath
 
 from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.options import parse_value
 from selfplay.registry import PRESETS, PlayerSpec, kind_of
 
 BUNDLED = "tree"
+LEVEL = ":level="
+"""Between the name of a tree and its level."""
 OFFERED = ("random", "greedy", "minimax:6", "mcts:100", "mcts:1000", "mcts:10000", "perfect")
 
 _KINDS = ("random", "centre", "greedy", "minimax", "mcts", "perfect", *PRESETS)
@@ -33,13 +36,24 @@ def names_of(models: Sequence[str]) -> dict[str, str]:
     return named
 
 
+def name_on_page(spec: PlayerSpec, models: Mapping[str, str]) -> str:
+    """What the page calls a player: a tree by the name of its model."""
+    if spec.name != BUNDLED:
+        return str(spec)
+    names = {model: name for name, model in models.items()}
+    level = "" if spec.options.level is None else f"{LEVEL}{spec.options.level}"
+    return names.get(spec.options.model, BUNDLED) + level
+
+
 def spec_of(text: str, models: Mapping[str, str]) -> PlayerSpec:
-    """The player of this name or spec. No file is opened but those of `models`, and the bundled
-    tree's."""
-    if text == BUNDLED:
-        return PlayerSpec.parse(text)
-    if text in models:
-        return PlayerSpec("tree", kind_of("tree").options()(model=models[text]))
+    """The player of this name or spec; a tree may have a level. No file is opened but those of
+    `models`, and the bundled tree's."""
+    tree, has_level, level = text.partition(LEVEL)
+    if tree == BUNDLED or tree in models:
+        given: dict[str, object] = {"model": models[tree]} if tree in models else {}
+        if has_level:  # a number and nothing else: other options name files
+            given["level"] = parse_value("level", level[:_LONGEST], int)
+        return PlayerSpec("tree", kind_of("tree").options()(**given))
     name = text.strip().partition(":")[0]
     if name not in _KINDS or len(text) > _LONGEST:
         known = did_you_mean(text[:_LONGEST], [BUNDLED, *models, *OFFERED])

@@ -28,6 +28,7 @@ def analysis_record(
         **_place(text, position),
         "player": player,
         "seed": seed,
+        "ratings": decision.shares,
         **{name: getattr(decision, name) for name in _OF_DECISION},
     }
 
@@ -52,6 +53,7 @@ def solution_record(
 def explanation_record(text: str, why: Explanation) -> Record:
     """Why a tree makes its move; columns and rows count from 0."""
     from selfplay.train.explanation.path import wording_of
+    from selfplay.train.explanation.path_text import after_path, before_path
 
     reasons = why.reasons
     return {
@@ -62,7 +64,10 @@ def explanation_record(text: str, why: Explanation) -> Record:
         "cells": reasons.cells,
         "line": reasons.line,
         "ratings": why.shares,
+        "before_path": before_path(why),
         "path": why.path,
+        "path_cells": why.path_cells,
+        "after_path": after_path(why),
         "leaf": dict(zip(wording_of(why.model).classes, why.counts, strict=True)),
         "smoothing": why.model.tree.smoothing,
         "runner_up": why.runner_up,

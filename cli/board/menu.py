@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from selfplay.cli.board.choice import Choice
-from selfplay.cli.board.opponents import Opponent, opponents
+from selfplay.cli.board.opponents import Opponent, at_level, levels, opponents, parted
 from selfplay.cli.board.scene import Row, View
 from selfplay.game.board import Board
 from selfplay.game.position import FIRST, SECOND
@@ -62,12 +62,26 @@ class Menu:
         before = (choice.first, choice.second)[side - 1]
         offered = [_PERSON, *opponents(choice.board)]
         specs = [one.spec for one in offered]
-        if before not in specs:  # from the command line
+        name, level = parted(before)
+        if name not in specs:  # from the command line
             specs.append(before)
             offered.append(Opponent(before, "as given"))
+            name = before
         rows = [Row(one.level, one.spec, one.detail) for one in offered]
-        at = self._view.choose(title, rows, specs.index(before))
-        return before if at is None else specs[at]
+        at = self._view.choose(title, rows, specs.index(name))
+        if at is None:
+            return before
+        chosen, _ = parted(specs[at])
+        is_tree = chosen.partition(":")[0] == "tree"
+        return self._level(chosen, level) if is_tree else chosen
+
+    def _level(self, tree: str, level: int | None) -> str:
+        """A level of a tree; the strongest, unless another is chosen."""
+        offered = list(levels())
+        words = {offered[0]: "for beginners", offered[-1]: "the strongest"}
+        rows = [Row(f"level {number}", words.get(number, "")) for number in offered]
+        at = self._view.choose("Level", rows, offered.index(level or offered[-1]))
+        return at_level(tree, offered[-1] if at is None else offered[at])
 
     def _delay(self, choice: Choice) -> Choice:
         nearest = min(_DELAYS, key=lambda delay: abs(delay - choice.delay))

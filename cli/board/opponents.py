@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,12 +43,34 @@ def default_opponent(board: Board) -> str:
 
 def is_offered(spec: str, board: Board) -> bool:
     """Whether the menu offers this player for a board."""
+    spec, level = parted(spec)
+    if level is not None and level not in levels():
+        return False
     if spec == "perfect":
         return board.fits_word
     if any(spec == one.spec for one, _ in _LEVELS):
         return True
     model = next((_load(path) for path in _files() if _spec_of(path) == spec), None)
     return model is not None and model.board == board
+
+
+def parted(spec: str) -> tuple[str, int | None]:
+    """The spec of a tree without its level, and the level; of others the spec, and None."""
+    found = re.fullmatch(r"(tree(?::.+)?)[:,]level=(\d+)", spec)
+    return (found[1], int(found[2])) if found else (spec, None)
+
+
+def at_level(tree: str, level: int) -> str:
+    """The spec of a tree at a level; the strongest is the tree itself."""
+    if level == levels()[-1]:
+        return tree
+    return f"{tree}{',' if ':' in tree else ':'}level={level}"
+
+
+def levels() -> range:
+    from selfplay.train.levels import LEVELS
+
+    return range(1, LEVELS + 1)
 
 
 def opponents(board: Board) -> list[Opponent]:

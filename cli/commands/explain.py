@@ -146,9 +146,9 @@ def show_reasons(
     model: Model, text: str, file: Path | None, *, with_path: bool, as_json: bool
 ) -> None:
     """Print the reasons for the tree's move, or write them to a file, as text or JSON."""
-    from selfplay.cli.explanation_text import path_lines
     from selfplay.cli.positions import parse_unfinished
     from selfplay.cli.rendering import board_text, console
+    from selfplay.train.explanation.path_text import path_lines
     from selfplay.train.player import TreePlayer
     from selfplay.web.records import explanation_record
 

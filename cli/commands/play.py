@@ -63,6 +63,9 @@ def play(
     record: Annotated[
         str | None, Option(metavar="RUN", help="Write the games as a run, to train on.")
     ] = None,
+    web: Annotated[
+        bool, Option("--web", help="Play in the browser, as `selfplay web` does.")
+    ] = False,
 ) -> None:
     """Play against a player or a person, or watch two players.
 
@@ -80,6 +83,8 @@ def play(
     from selfplay.game.position import Position
 
     board = Board.parse(size, connect)
+    if web and (only := _given(context) & {"hints", "delay", "save", "replay", "record"}):
+        raise InputError(f"--{min(only)} is for the terminal: without --web")
     if replay is not None and (x, o, start, opening) != (None,) * 4:
         raise InputError("--replay shows saved games: without --x, --o, --from, --opening")
     if start is not None and opening is not None:
@@ -123,6 +128,12 @@ def play(
             raise InputError(f"the game {start} is over")
     else:
         begin = parse_openings(opening or "0", board).opening(seed, 0)
+    if web:
+        from selfplay.cli.commands.web import play_in_browser
+
+        specs = [None if seat.is_person else seat.spec for seat in seated]
+        play_in_browser(specs, begin, seed)
+        return
     game = Game(begin, seated, seed)
     run_session(board, delay or 0.0, lambda session: session.play(game, message))
 

@@ -12,10 +12,10 @@ from typer import Argument, Option
 
 from selfplay.cli.executors import check_executor_options, executor_of, print_failures
 from selfplay.cli.options import Address, Json, Memory, Workers
-from selfplay.cli.rendering import RESULT_NAMES
 from selfplay.errors import InputError, printable
 from selfplay.game.board import Board
 from selfplay.game.position import FIRST, SECOND
+from selfplay.solver.mistakes import RESULT_NAMES
 from selfplay.wording import counted
 
 if TYPE_CHECKING:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 import socket
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 from typer import Argument, Option
 
 from selfplay.errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from selfplay.game.position import Position
+    from selfplay.registry import PlayerSpec
 
 _WILDCARDS = ("0.0.0.0", "::")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -53,12 +59,36 @@ def web(
         own = _checked(socket.gethostname()) if host in _WILDCARDS else name
         name = hosts[0] if hosts else own
         hosts.append(own)
-    address = f"http://{name}:{listening.getsockname()[1]}/{f'?token={token}' if token else ''}"
+    place = f"{name}:{listening.getsockname()[1]}"
+    _announce(f"http://{place}/{f'?token={token}' if token else ''}", opens=not no_browser)
+    serve(listening, named, hosts, token)
+
+
+def play_in_browser(players: Sequence[PlayerSpec | None], begin: Position, seed: int) -> None:
+    """Serve the page with a game of these players; None is a person."""
+    from selfplay.web.players import BUNDLED, name_on_page, names_of, spec_of
+    from selfplay.web.server import serve
+
+    models = [spec.options.model for spec in players if spec and spec.name == BUNDLED]
+    named = names_of(_opened(list(dict.fromkeys(models))))
+    names = ["human" if spec is None else name_on_page(spec, named) for spec in players]
+    for name in names:
+        if name != "human":
+            spec_of(name, named)
+    listening = _listen(_LOOPBACK[0], 0)
+    board = begin.board
+    game = {"moves": begin.notation or "", "x": names[0], "o": names[1], "board": board.size}
+    fragment = urlencode({**game, "connect": board.connect, "seed": seed}, safe=":,=")
+    place = f"{_LOOPBACK[0]}:{listening.getsockname()[1]}"
+    _announce(f"http://{place}/#{fragment}", opens=True)
+    serve(listening, named, [], None)
+
+
+def _announce(address: str, *, opens: bool) -> None:
     print(address, flush=True)
     print("Ctrl-C ends it", file=sys.stderr, flush=True)
-    if not no_browser:
+    if opens:
         _open_browser(address)
-    serve(listening, named, hosts, token)
 
 
 def _opened(models: list[str]) -> list[str]:

@@ -10,7 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from selfplay.errors import InputError
+from selfplay.game.board import Board
 from selfplay.game.position import Position
+from selfplay.registry import PlayerSpec
+from selfplay.train.levels import LEVELS
 from selfplay.web.app import LOCAL_HOSTS, MOST_BODY, create_app
 from selfplay.web.background import Background
 from selfplay.web.players import names_of, spec_of
@@ -70,6 +73,41 @@ def test_the_page_explains_what_explain_explains(client: TestClient, tree: str, 
     assert ask(client, "analyse", moves=moves, player="small")["move"] == said["move"]
 
 
+def test_a_level_explains_the_move_that_it_makes(client: TestClient, tree: str) -> None:
+    moves = set()
+    for seed in range(8):
+        asked: dict[str, Any] = {"moves": "4435255", "player": "small:level=1", "seed": seed}
+        said, found = ask(client, "explain", **asked), ask(client, "analyse", **asked)
+        spec = PlayerSpec.parse(f"tree:{tree},level=1")
+        player = spec.build(Board())
+        player.new_game(seed)
+        decision = player.decide(Position.parse("4435255"))
+        assert said["move"] == found["move"] == decision.move
+        assert said["sentences"] == decision.why.reasons.sentences()
+        assert said["ratings"] == found["ratings"]
+        moves.add(decision.move)
+    assert len(moves) > 1
+
+
+def test_the_path_has_the_words_of_explain(client: TestClient, tree: str) -> None:
+    text = run("explain", tree, "4435255", "--path").stdout.partition("\n\ncolumn")[2]
+    said = ask(client, "explain", moves="4435255", player="small")
+    told = [said["before_path"], *said["path"], *said["after_path"]]
+    assert [line.strip() for line in f"column{text}".splitlines()] == told
+    assert len(said["path_cells"]) == len(said["path"]) > 0
+
+
+def test_who_can_play_on_a_board_is_offered(client: TestClient) -> None:
+    offered = ask(client, "offered")
+    assert (offered["trees"], offered["levels"]) == (["tree", "small"], LEVELS)
+    assert "perfect" in offered["players"]
+    assert ask(client, "offered", connect=5)["trees"] == []
+    large = ask(client, "offered", board="10x10")
+    assert large["trees"] == []
+    assert "mcts:1000" in large["players"]
+    assert "perfect" not in large["players"]
+
+
 @pytest.mark.parametrize("player", ["mcts:300", "minimax:3", "random", "greedy"])
 def test_the_page_analyses_what_analyse_analyses(client: TestClient, player: str) -> None:
     asked = ("analyse", "44352", "--player", player, "--seed", "7", "--json")
@@ -111,6 +149,9 @@ def without_time(record: dict[str, Any]) -> dict[str, Any]:
         {"seed": 10**30},
         {"model": "/etc/passwd"},
         {"player": "tree:/etc/passwd"},
+        {"player": "tree:level=3,model=/etc/passwd"},
+        {"player": "tree:level=0"},
+        {"player": "small:level="},
         {"player": "py:/tmp/mine.py:Mine"},
         {"player": "perfect:book=/etc/passwd"},
         {"player": "human"},

@@ -18,6 +18,7 @@ import pytest
 
 from selfplay.web.api import Question
 from selfplay.web.background import FAILED, OK, Background
+from tests import ROOT
 from tests.cli.command import run
 from tests.web.server import GIVE_UP, serving
 
@@ -129,3 +130,27 @@ def test_first_page_compiles_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "set()\n", done.stderr
+
+
+def test_play_opens_the_page_with_its_players(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = []
+
+    def serve(listening: socket.socket, models: dict[str, str], *_: object) -> None:
+        listening.close()
+        served.append(models)
+
+    monkeypatch.setattr("selfplay.web.server.serve", serve)
+    monkeypatch.setattr("webbrowser.open", lambda _address: True)
+    (tmp_path / "mine").write_bytes((ROOT / "examples" / "tree").read_bytes())
+    seats = ("--x", "tree:mine,level=2", "--o", "human")
+    done = run("play", "--web", *seats, "--from", "44", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    game = "moves=44&x=mine:level=2&o=human&board=7x6&connect=4&seed=0"
+    assert re.fullmatch(rf"http://127\.0\.0\.1:\d+/#{game}\n", done.stdout)
+    assert served == [{"mine": "mine"}]
+    for arguments in (["--delay", "1"], ["--o", "mcts:seconds=99"], ["--o", "py:mine.py:Mine"]):
+        done = run("play", "--web", *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1

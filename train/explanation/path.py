@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from selfplay.arrays import bitboards
 from selfplay.game.position import Position
-from selfplay.train.choice import best_moves, decided_by
+from selfplay.train.choice import best_move, best_moves, decided_by
 from selfplay.train.config import Split
+from selfplay.train.explanation.cells import Cell
 from selfplay.train.explanation.reasons import Reasons
+from selfplay.train.explanation.split_cells import cells_of_feature, is_seen_mirrored
 from selfplay.train.features.feature_set import FeatureSet
 from selfplay.train.features.lookahead import is_in_points, points_at
 from selfplay.train.model import Model
@@ -40,11 +43,35 @@ class Explanation:
     shares: tuple[float | None, ...]
     node: int
     """The node that the move reached."""
+    level: int | None = None
+    """The level at which the move was drawn; None is the strongest."""
 
     @cached_property
     def reasons(self) -> Reasons:
-        """What the move does, in the terms of players."""
-        return Reasons(self.position, self.move, self.shares, self._moves)
+        """What the move does, in the terms of players. At a level nobody knows what it would have
+        drawn elsewhere; and of a worse move, that its rating decided would be false."""
+        if self.level is None:
+            return Reasons(self.position, self.move, self.shares, self._moves)
+        if self.move == self.best:
+            return Reasons(self.position, self.move, self.shares)
+        return Reasons(self.position, self.move, remark=self._on_purpose)
+
+    @cached_property
+    def best(self) -> int:
+        """The move of the strongest level."""
+        return best_move(self.position, self._scores)
+
+    @property
+    def _scores(self) -> list[float]:
+        return [-1.0 if share is None else share for share in self.shares]
+
+    @property
+    def _on_purpose(self) -> str:
+        here, there = self._scores[self.move], self._scores[self.best]
+        return (
+            f"At level {self.level} it plays worse moves on purpose: at its best it plays column "
+            f"{self.best + 1}, rated {there:.0%}, not this one, rated {here:.0%}."
+        )
 
     def _moves(self, positions: Sequence[Position]) -> list[int]:
         """The moves that the tree plays."""
@@ -59,6 +86,27 @@ class Explanation:
     @cached_property
     def path(self) -> tuple[str, ...]:
         """The conditions on the path, one per feature."""
+        features = self.model.features
+        return tuple(in_words(features, f, low, high) for f, (low, high) in self._held.items())
+
+    @cached_property
+    def path_cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """The cells on the board that each condition is about; none of those that count or
+        compare."""
+        features = self.model.features
+        if features.by_move:
+            is_mirrored = is_seen_mirrored(self.position, self.move)
+        else:
+            own, mask = bitboards([self.position.own], [self.position.mask])
+            is_mirrored = bool(self.model.seen(own, mask)[2][0])
+        return tuple(
+            cells_of_feature(features.names[f], self.position, self.move, is_mirrored=is_mirrored)
+            for f in self._held
+        )
+
+    @cached_property
+    def _held(self) -> dict[int, tuple[int, int]]:
+        """The features on the path, each with the first and last value that it may have."""
         tree, features = self.model.tree, self.model.features
         held: dict[int, tuple[int, int]] = {}
         for node, side in self._steps():
@@ -69,7 +117,7 @@ class Explanation:
                 least, most = _values_of(tree.split, value, side, last)
                 low, high = max(low, least), min(high, most)
             held[feature] = low, high
-        return tuple(in_words(features, f, low, high) for f, (low, high) in held.items())
+        return held
 
     def _steps(self) -> list[tuple[int, int]]:
         """The nodes from the root down, each with the side taken."""
@@ -96,9 +144,8 @@ class Explanation:
 
     @property
     def decided_by(self) -> str | None:
-        """What else than its rating decides for the move; None if that does."""
-        scores = [-1.0 if share is None else share for share in self.shares]
-        return decided_by(self.position, scores)
+        """What else than its rating decides for the move; None if that does, or the level."""
+        return decided_by(self.position, self._scores) if self.move == self.best else None
 
     @cached_property
     def _codes(self) -> Any:
@@ -111,7 +158,7 @@ class Explanation:
     def flip(self) -> Flip | None:
         """The last split on the path whose other side would have changed the move."""
         second = self.runner_up
-        if second is None:
+        if second is None or self.level is not None:
             return None
         model, tree = self.model, self.model.tree
         codes = self._codes[self.move if model.features.by_move else 0]

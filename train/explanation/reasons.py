@@ -37,6 +37,8 @@ class Reasons:
     move: int
     ratings: tuple[float | None, ...] | None = None
     choose: Choose | None = None
+    remark: str = ""
+    """A sentence that comes first."""
 
     @cached_property
     def ranked(self) -> list[int]:
@@ -126,7 +128,8 @@ class Reasons:
         """What the move does, what another would have allowed, and what would have changed it. The
         sides have these signs, from index 1."""
         words = _Words(self, signs)
-        return [text for text in (words.does(), words.instead(), words.changed()) if text]
+        texts = (self.remark, words.does(), words.instead(), words.changed())
+        return [text for text in texts if text]
 
 
 class _Words:

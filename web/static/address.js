@@ -22,5 +22,6 @@ export function formatAddress({ position, players, seed }) {
   if (board.connect !== 4) words.connect = board.connect;
   if (seed) words.seed = seed;
   // Player specs stay readable: these signs need no escape after #.
-  return `#${new URLSearchParams(words)}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
+  return `#${new URLSearchParams(words)}`.replaceAll("%3A", ":").replaceAll("%2C", ",")
+    .replaceAll("%3D", "=");
 }

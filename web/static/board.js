@@ -34,9 +34,11 @@ export class BoardView {
     this.size = "";
     this.shown = 0;
     this.hovered = null;
+    this.splits = new Set();
+    this.cells = [];
   }
 
-  draw({ position, isTurn, last, marked = [], ghosts = [], results = [] }) {
+  draw({ position, isTurn, last, marked = [], ghosts = [], results = [], opinions = [] }) {
     if (this.size !== position.board.size) this.#build(position.board);
     this.position = position;
     this.isTurn = isTurn;
@@ -52,6 +54,7 @@ export class BoardView {
       const states = {
         wins: rings.has(key),
         why: why.has(key),
+        split: this.splits.has(key),
         last: key === `${last}`,
         falls: key === this.falling,
       };
@@ -60,8 +63,19 @@ export class BoardView {
       cell.style.setProperty("--fall", `${(position.board.rows - row) * 10}px`);
     }
     this.#drawGhosts(ghosts);
-    this.buttons.forEach((button, column) => this.#label(button, column, results[column]));
+    this.root.classList.toggle("has-opinions", opinions.length > 0);
+    this.buttons.forEach((button, column) => {
+      this.#label(button, column, results[column], opinions[column]);
+    });
     this.hover(this.hovered);
+  }
+
+  // Mark the cells of a condition on the path, until others are.
+  mark(cells) {
+    this.splits = new Set(cells.map(String));
+    for (const { column, row, cell } of this.cells) {
+      cell.classList.toggle("split", this.splits.has(`${[column, row]}`));
+    }
   }
 
   // Show where a disc would land.
@@ -116,12 +130,13 @@ export class BoardView {
     return button;
   }
 
-  #label(button, column, result) {
+  #label(button, column, result, opinion) {
     const { position } = this;
     const discs = position.columns[column].length;
     const facts = [`Column ${column + 1}`, `${discs} disc${discs === 1 ? "" : "s"}`];
     if (discs === position.board.rows) facts.push("full");
     if (result) facts.push(spoken(result));
+    if (opinion) facts.push(`thought ${opinion.text}${opinion.wrong && `, too ${opinion.wrong}`}`);
     button.setAttribute("aria-label", facts.join(", "));
     button.setAttribute("aria-disabled", String(!this.isTurn || !position.legal.includes(column)));
     const isUnknown = result === null && position.legal.includes(column);
@@ -131,6 +146,8 @@ export class BoardView {
     const sign = { win: "▲", draw: "◆", loss: "▼" }[word];
     const texts = [sign, word, moves && `in ${moves}`].filter(Boolean);
     value.append(...texts.map((text) => element("span", text)));
+    if (opinion) value.append(element("span", opinion.text, { className: "opinion" }));
+    if (opinion?.wrong) value.append(element("span", `≠ ${opinion.wrong}`, { className: "wrong" }));
     button.replaceChildren(element("span", column + 1, { className: "number" }), value);
   }
 

@@ -1,8 +1,7 @@
 // A game in progress: the position, who plays, and moves that were taken back.
 
 import { Position } from "./rules.js";
-
-export const HUMAN = "human";
+import { called, HUMAN } from "./seats.js";
 
 export class Game {
   constructor({ position, players, seed }) {
@@ -53,7 +52,7 @@ export class Game {
   // A name for a side, as a sentence begins with it.
   name(side) {
     const player = this.players[side - 1];
-    if (player !== HUMAN) return player;
+    if (player !== HUMAN) return called(player);
     return this.players[2 - side] === HUMAN ? ["First player", "Second player"][side - 1] : "You";
   }
 

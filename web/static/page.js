@@ -2,30 +2,37 @@
 
 import { formatAddress, parseAddress } from "./address.js";
 import { BoardView, lineOf } from "./board.js";
+import { chosenBoard, seated, showBoard } from "./boards.js";
 import { element } from "./dom.js";
-import { Game, HUMAN } from "./game.js";
+import { Game } from "./game.js";
+import { askOpinion, showOpinion, whose } from "./opinion.js";
+import { pathOf } from "./path.js";
 import { Position } from "./rules.js";
+import { atLevel, called, fillSeat, parted } from "./seats.js";
 import { ask, askPlayers, Refusal } from "./server.js";
 import { Study } from "./study.js";
+import { isOn, remember } from "./switches.js";
+import { givenAway, Warning } from "./warning.js";
+import { askValues, canSolve, valuesKnown } from "./values.js";
 import { paragraphs, sentencesOf, sentencesOfSearch, statusOf, tableOf } from "./words.js";
 
 const PAUSE_BETWEEN_PLAYERS = 600;
 const PATIENCE = 4000;
-const CACHED_RESULTS = 500;
 const SEEDS = 1e6;
 const part = (id) => document.getElementById(id);
 
 let game;
-let offered = [HUMAN];
+let offered = { trees: [], players: [] };
+let offering = Promise.resolve();
 let asking = new AbortController();
 let isPaused = false;
 let reasons = null;
 let showsLine = false;
 let said = [];
-const results = new Map();
 const known = askPlayers();
 const board = new BoardView(part("board"), choose);
 const study = new Study({ game: () => game, draw, ask, goOn, goTo });
+const warning = new Warning(part("warning"), { takeBack, playAnyway: goOn });
 
 // The server answers one question at a time: drop those asked before.
 function askAnew() {
@@ -34,11 +41,13 @@ function askAnew() {
   return asking.signal;
 }
 
-function changed() {
+function changed(isHeld = false) {
   const signal = askAnew();
   reasons = null;
   showsLine = false;
-  study.changed(game);
+  if (!isHeld) study.changed(game);
+  warning.close();
+  board.mark([]);
   history.replaceState(null, "", formatAddress(game));
   alertWith("");
   draw();
@@ -49,15 +58,19 @@ function draw() {
   const { position } = game;
   const view = shownPosition();
   const last = view.moves.at(-1);
+  const found = isOn("values") && view === position ? valuesKnown(position) : [];
+  const thinks = wantsOpinion() && view === position && whose(game.players, offered);
   board.draw(study.open?.scene ?? {
     position: view,
-    isTurn: game.isTurn && view === position,
+    isTurn: game.isTurn && view === position && !warning.isOpen,
     last: last === undefined ? null : [last, view.landing(last) - 1],
     marked: reasons?.cells,
     ghosts: showsLine ? lineOf(view, reasons.line) : [],
-    results: part("values").checked && view === position ? results.get(keyOf(position)) : [],
+    results: found,
+    opinions: showOpinion(part("legend"), view, thinks, found),
   });
-  part("status").textContent = study.open?.status ?? statusOf(game, isPaused);
+  part("status").textContent =
+    study.open?.status ?? (warning.isOpen ? "Are you sure?" : statusOf(game, isPaused));
   study.draw();
   setEnabled("review", study.canReview);
   setEnabled("undo", game.back > 0);
@@ -69,7 +82,9 @@ function draw() {
   part("reasons").hidden = reasons === null || study.open !== null;
   part("line").hidden = !reasons?.line;
   part("line").setAttribute("aria-pressed", String(showsLine));
-  for (const [index, id] of ["x", "o"].entries()) fillSelect(part(id), game.players[index]);
+  for (const [index, id] of ["x", "o"].entries()) {
+    fillSeat(part(id), part(`${id}-level`), game.players[index], offered);
+  }
   drawLog();
 }
 
@@ -80,6 +95,9 @@ function shownPosition() {
   const after = reasons.before.play(reasons.column);
   return after.notation === game.position.notation ? game.position : after;
 }
+
+const wantsOpinion = () =>
+  isOn(game.undone.length || game.position.isOver ? "opinion-back" : "opinion-playing");
 
 function drawLog() {
   const sentences = sentencesOf(game);
@@ -102,22 +120,35 @@ function alertWith(text) {
   part("alert").textContent = text;
 }
 
-function fillSelect(select, player) {
-  const names = offered.includes(player) ? offered : [...offered, player];
-  if ([...select.options].map((option) => option.value).join() !== names.join()) {
-    const shown = (name) => (name === HUMAN ? "a person" : name);
-    select.replaceChildren(...names.map((name) => new Option(shown(name), name)));
-  }
-  select.value = player;
-}
-
 function choose(column) {
   if (study.open) return study.open.choose(column);
   if (reasons && shownPosition() !== game.position) return closeReasons();
+  if (warning.isOpen) {
+    warning.focus();
+    return alertWith("Take your move back, or play it anyway.");
+  }
   if (game.position.isOver) return alertWith("The game is over.");
   if (!game.isTurn) return alertWith(`It is not your turn: ${statusOf(game, isPaused)}.`);
   if (!game.position.legal.includes(column)) return alertWith(`Column ${column + 1} is full.`);
-  move(column);
+  const warns = isOn("warn") && givenAway(valuesKnown(game.position), column);
+  if (warns) hold(column, warns);
+  else move(column);
+}
+
+// Show a move without going on, and ask whether it is meant.
+function hold(column, text) {
+  game.play(column);
+  changed(true);
+  warning.open(text);
+  draw();
+}
+
+function takeBack() {
+  const column = game.position.moves.at(-1);
+  game.undo();
+  game.undone = []; // it was never played
+  goOn();
+  board.focus(column);
 }
 
 function move(column) {
@@ -139,6 +170,7 @@ function goTo(moves, undone) {
 }
 
 async function proceed(signal) {
+  if (warning.isOpen) return;
   if (!game.isTurn && !game.position.isOver && !isPaused) await letPlayerMove(signal);
   else await showValues(signal);
 }
@@ -180,23 +212,21 @@ function pause(milliseconds, signal) {
   });
 }
 
-const keyOf = ({ board, notation }) => `${board.size} ${board.connect} ${notation}`;
-
-// At first a win, a draw or a loss, then in how many moves.
+// At first a win, a draw or a loss, then what a player thinks, then in how many moves.
 async function showValues(signal) {
-  const { position } = game;
-  const { columns, rows } = position.board;
-  const isTooLarge = (rows + 1) * columns > 64;
-  if (!part("values").checked || position.isOver || isTooLarge) return;
-  const key = keyOf(position);
-  if (results.get(key)?.isExact) return;
-  for (const what of ["values", "solve"]) {
-    const found = (await ask(what, { position }, signal)).results;
-    const before = results.get(key) ?? [];
-    const both = found.map((result, column) => result ?? before[column] ?? null);
-    both.isExact = what === "solve";
-    if (results.size > CACHED_RESULTS) results.clear();
-    results.set(key, both);
+  const { position, players, seed } = game;
+  const learn = async (what) => canSolve(position) && askValues(what, position, signal);
+  const learns = [
+    [isOn("values") || isOn("warn"), () => learn("values")],
+    [wantsOpinion(), async () => {
+      await offering;
+      await askOpinion(position, whose(players, offered), seed, signal);
+    }],
+    [isOn("values"), () => learn("solve")],
+  ];
+  if (position.isOver) return;
+  for (const [isWanted, act] of learns) {
+    if (isWanted) await act();
     if (signal.aborted) return;
     draw();
   }
@@ -205,25 +235,48 @@ async function showValues(signal) {
 async function explain(signal) {
   const { before, column, player } = game.lastByPlayer;
   const { trees } = await known;
-  const isTree = trees.includes(player);
+  const isTree = trees.includes(parted(player).name);
   const question = { position: before, player, seed: game.seed };
   const record = await ask(isTree ? "explain" : "analyse", question, signal);
   if (signal.aborted) return;
   const isOther = record.move !== column;
   reasons = { before, column, cells: isOther ? [] : record.cells, line: record.line };
   const stone = before.moves.length + 1;
-  part("reasons-title").textContent = `${player}, stone ${stone}: column ${column + 1}`;
+  part("reasons-title").textContent = `${called(player)}, stone ${stone}: column ${column + 1}`;
   const sentences = isTree ? record.sentences : sentencesOfSearch(record);
   const other = `It did not choose this: here it plays column ${record.move + 1}.`;
   if (isOther) sentences.unshift(other);
-  part("reasons-text").replaceChildren(...paragraphs(sentences), ...tableOf(record));
+  const path = isOther ? [] : pathOf(record, (cells) => board.mark(cells));
+  part("reasons-text").replaceChildren(...paragraphs(sentences), ...tableOf(record), ...path);
   draw();
   await proceed(signal);
 }
 
 function closeReasons() {
+  board.mark([]);
   reasons = null;
   showsLine = false;
+  draw();
+}
+
+async function startOn(chosen, signal) {
+  const { trees, players } = await known;
+  const position = new Position(chosen);
+  offered = await ask("offered", { position }, signal);
+  const seats = seated(game.players, offered, [...trees, ...players]);
+  game = new Game({ position, players: seats, seed: Math.floor(Math.random() * SEEDS) });
+  isPaused = false;
+  part("choice").open = false;
+  await goOn();
+}
+
+// Who can play on the board.
+async function offer() {
+  const position = new Position(game.position.board);
+  const here = await ask("offered", { position });
+  const { size, connect } = game.position.board;
+  if (here.board !== size || here.connect !== connect) return;
+  offered = here;
   draw();
 }
 
@@ -248,6 +301,10 @@ const actions = {
     isPaused = !isPaused;
     goOn();
   },
+  start: () => {
+    const chosen = chosenBoard(part("choice"), alertWith);
+    if (chosen) unlessDropped(askAnew(), (signal) => startOn(chosen, signal));
+  },
   why: () => (reasons ? closeReasons() : unlessDropped(askAnew(), explain)),
   review: () => unlessDropped(askAnew(), (signal) => study.openReview(signal)),
   practise: () => {
@@ -269,11 +326,17 @@ for (const [index, id] of ["x", "o"].entries()) {
     isPaused = false;
     goOn();
   });
+  part(`${id}-level`).addEventListener("change", () => {
+    game.players[index] = atLevel(game.players[index], part(`${id}-level`), offered);
+    goOn();
+  });
 }
-part("values").addEventListener("change", () => {
-  localStorage.setItem("values", part("values").checked ? "on" : "off");
-  goOn();
-});
+for (const id of ["values", "warn", "opinion-playing", "opinion-back"]) {
+  remember(id, id === "values", () => {
+    draw();
+    unlessDropped(askAnew(), proceed);
+  });
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return;
@@ -287,6 +350,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
     const step = event.key === "ArrowRight" ? 1 : -1;
     board.focus(at < 0 ? Math.floor(columns / 2) : at + step);
+  } else if (event.key === "Escape" && warning.isOpen) {
+    takeBack();
   } else if (event.key === "Escape" && reasons) {
     closeReasons();
   } else if (keys[event.key] && !study.open) {
@@ -306,15 +371,11 @@ function open() {
     game = new Game(parseAddress(""));
   }
   isPaused = false;
+  showBoard(part("choice"), { ...game.position.board });
+  offering = unlessDropped(new AbortController().signal, offer);
   goOn();
   if (problem) alertWith(problem);
 }
 
 window.addEventListener("hashchange", open);
-part("values").checked = localStorage.getItem("values") !== "off";
 open();
-unlessDropped(new AbortController().signal, async () => {
-  const { trees, players } = await known;
-  offered = [HUMAN, ...trees, ...players];
-  draw();
-});

@@ -5,6 +5,7 @@ import { Branches } from "./branches.js";
 import { Practice } from "./practice.js";
 import { Review } from "./review.js";
 import { TakeAway } from "./take_away.js";
+import { canSolve } from "./values.js";
 
 const part = (id) => document.getElementById(id);
 
@@ -28,10 +29,9 @@ export class Study {
     this.takeAway = new TakeAway(part("take-away"), page.game);
   }
 
-  // Perfect play knows boards of one machine word.
   get canReview() {
-    const { board: { columns, rows }, moves } = this.page.game().position;
-    return moves.length > 0 && (rows + 1) * columns <= 64;
+    const { position } = this.page.game();
+    return position.moves.length > 0 && canSolve(position);
   }
 
   // The game has gone on: what is open closes.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from selfplay.cli.board.choice import Choice
-from selfplay.cli.board.opponents import opponents
+from selfplay.cli.board.opponents import at_level, is_offered, opponents, parted
 from selfplay.game.board import Board
 from selfplay.train.evaluation.evaluation import evaluate
 from selfplay.train.evaluation.positions import EvaluationSet
@@ -95,6 +95,19 @@ def test_the_last_choice_is_remembered_unless_the_board_is_another(
     chosen.save()
     assert Choice.load() == chosen
     assert Choice.load(Board(10, 10)) == Choice("mcts:10000", "human", "10x10", 4, 2.0)
+
+
+def test_a_tree_is_chosen_at_a_level(tmp_path: Path) -> None:
+    tree = 2 + [one.spec for one in opponents(Board())].index("tree")  # after a person
+    keys = f"m\n3\n{tree}\n2\nq\nq\n"
+    done = run("play", "--o", "random", stdin=keys, XDG_STATE_HOME=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"O: second +tree:level=2", done.stdout), done.stdout
+    assert is_offered("tree:level=2", Board())
+    assert not is_offered("tree:level=2", Board(8, 7))
+    assert not is_offered("tree:level=9", Board())
+    assert parted("tree:models/mine,level=3") == ("tree:models/mine", 3)
+    assert at_level("tree:models/mine", 3) == "tree:models/mine,level=3"
 
 
 def test_leaving_the_menu_is_no_error() -> None:

@@ -1,24 +1,27 @@
-"""An explanation of a tree's move: its path through the tree as text."""
+"""A move's path through the tree as text: what comes before its conditions, and what after."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from selfplay.train.explanation.path import Explanation
+from selfplay.train.explanation.path import Explanation, wording_of
 
 
 def path_lines(why: Explanation) -> list[str]:
     """The path to the move's leaf, and the split that would have changed the move."""
-    from selfplay.train.explanation.path import wording_of
+    return [before_path(why), *(f"  {line}" for line in why.path), *after_path(why)]
 
+
+def before_path(why: Explanation) -> str:
     rated = f"column {why.move + 1} is rated {why.shares[why.move] or 0.0:.0%}"
-    lines = [f"{rated}, because" if why.path else rated, *(f"  {line}" for line in why.path)]
+    return f"{rated}, because" if why.path else rated
+
+
+def after_path(why: Explanation) -> list[str]:
+    """The leaf, what else decided, and what would have changed the move."""
     names = wording_of(why.model).classes
     counts = ", ".join(f"{names[k]} {count:,}" for k, count in enumerate(why.counts) if count)
     smoothing = why.model.tree.smoothing
     smoothed = f", smoothed toward its parent by {smoothing:,.0f} rows" if smoothing else ""
-    lines.append(f"leaf of {why.support:,} rows: {counts}{smoothed}")
+    lines = [f"leaf of {why.support:,} rows: {counts}{smoothed}"]
     if why.decided_by is not None:
         lines.append(why.decided_by)
     if why.runner_up is not None:
