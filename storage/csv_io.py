@@ -9,7 +9,6 @@ jsonl       all columns of a run, a JSON object per line
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -27,6 +26,7 @@ from selfplay.storage.location import Location
 from selfplay.storage.manifest import Manifest
 from selfplay.storage.row_checks import faults
 from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
+from selfplay.storage.selection import json_lines
 
 Format = Literal["csv", "csv-012", "csv-signed", "jsonl"]
 
@@ -78,7 +78,7 @@ def _write_csv(dataset: Dataset, table_of: TableOf, file: BinaryIO) -> int:
 def _write_lines(dataset: Dataset, file: BinaryIO) -> int:
     count = 0
     for batch in dataset.batches():
-        file.writelines(json.dumps(row).encode() + b"\n" for row in batch.to_pylist())
+        file.writelines(json_lines(batch))
         count += len(batch)
     return count
 

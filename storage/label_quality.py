@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Event, local
 
@@ -40,7 +40,14 @@ Values = tuple[int, int, int]
 class LabelQuality:
     """A sample of a run's positions, and what is known of them."""
 
-    def __init__(self, dataset: Dataset, sample: int = SAMPLE, seed: int = SEED) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        sample: int = SAMPLE,
+        seed: int = SEED,
+        plies: Iterable[Array] | None = None,
+    ) -> None:
+        """`plies` are those of all rows, where they are known already."""
         if not dataset.board.fits_word:
             raise InputError(f"label quality needs the solver, which has no {dataset.board.size}")
         self.seed = seed
@@ -48,15 +55,19 @@ class LabelQuality:
         """The values of every row that was ever solved; None for those that are too hard."""
         self.is_saved = True
         self._dataset, self._asked = dataset, sample
-        self._stones = _sample(dataset, sample, seed)
+        if plies is None:
+            plies = (batch.column(0).to_numpy() for batch in dataset.batches(["ply"]))
+        self._stones = _sample(dataset, plies, sample, seed)
 
     @classmethod
-    def finished(cls, dataset: Dataset) -> LabelQuality | None:
+    def finished(
+        cls, dataset: Dataset, plies: Iterable[Array] | None = None
+    ) -> LabelQuality | None:
         """The measurement of the run that was finished last."""
         last = _read(dataset)[1]
         if last is None or not dataset.board.fits_word:
             return None
-        found = cls(dataset, *last)
+        found = cls(dataset, *last, plies)
         return None if found.missing else found
 
     @property
@@ -146,7 +157,7 @@ class _Solve:
         return min(values.values()), max(values.values()), values[move]
 
 
-def _sample(dataset: Dataset, size: int, seed: int) -> dict[int, int]:
+def _sample(dataset: Dataset, plies: Iterable[Array], size: int, seed: int) -> dict[int, int]:
     """The rows of the sample, in order, with their number of stones.
 
     Each row has a pseudorandom rank; the first ones of each phase are taken.
@@ -155,9 +166,9 @@ def _sample(dataset: Dataset, size: int, seed: int) -> dict[int, int]:
     ends = [plies.stop for plies in PHASES.values()]
     kept = [np.zeros(0, _CANDIDATE) for _ in ends]
     totals, start = np.zeros(len(ends), np.int64), 0
-    for batch in dataset.batches(["ply"]):
+    for batch in plies:
         found = np.zeros(len(batch), _CANDIDATE)
-        found["stones"] = batch.column(0).to_numpy()
+        found["stones"] = batch
         found["row"] = np.arange(start, start + len(batch))
         found["rank"] = uniform_hash(found["row"].astype(np.uint64) ^ salt)
         start += len(batch)

@@ -227,6 +227,16 @@ class Location:
             if info.type == fs.FileType.File and not info.base_name.startswith(".")
         }
 
+    def folders(self) -> list[str]:
+        """The names of the folders in it, without hidden ones."""
+        if self.folder is not None:
+            found = [entry.name for entry in os.scandir(self.folder) if entry.is_dir()]
+        else:
+            selector = fs.FileSelector(self.path, allow_not_found=True)
+            listing = self._retry(lambda: self.filesystem.get_file_info(selector))
+            found = [info.base_name for info in listing if info.type == fs.FileType.Directory]
+        return [name for name in found if not name.startswith(".")]
+
     def remove(self, name: str) -> None:
         if self.folder is not None:
             (self.folder / name).unlink()

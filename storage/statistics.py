@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from selfplay.arrays import Array, BoolArray
 from selfplay.game.board import Board
 from selfplay.storage.dataset import Dataset
-from selfplay.storage.row_checks import LastMoves, validate_rows
+from selfplay.storage.games import Games
+from selfplay.storage.manifest import Manifest
+from selfplay.storage.row_checks import validate_rows
 from selfplay.storage.rows import NO_MOVE, NO_RESULT, Rows
 
 
@@ -49,49 +52,65 @@ class Statistics:
     unique_openings: int | None  # None where openings are not in the rows
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What the statistics need of a shard."""
+
+    keys: Array
+    plies: Array
+    openings: Array  # the keys of the first positions of its games
+    moves: Array
+    exact: int
+    ends: Array  # results, stones at the end and first moves of its games
+
+    @classmethod
+    def of(cls, rows: Rows, manifest: Manifest) -> Part:
+        board, games = manifest.board, Games.of(rows, manifest)
+        keys = rows.canonical_keys(board)
+        return cls(
+            keys,
+            rows.ply,
+            keys[games.first],
+            np.bincount(rows.move, minlength=board.columns),
+            int(_has_exact_label(rows, board).sum()),
+            np.stack([games.result, games.stones, rows.played[games.first]]),
+        )
+
+
 def statistics(dataset: Dataset) -> Statistics:
     """Read a run once, a shard at a time; a key and a ply per position stay in memory."""
-    board, skips_replies = dataset.board, dataset.manifest.skips_replies
-    has_gaps = dataset.manifest.has_gaps
-    moves = np.zeros(board.columns, np.int64)
-    keys, plies, openings, ends = [], [], [], []
-    exact = 0
-    for _, rows in dataset.rows(validate_rows):
-        moves += np.bincount(rows.move, minlength=board.columns)
-        exact += int(_has_exact_label(rows, board).sum())
-        keys.append(rows.canonical_keys(board))
-        plies.append(rows.ply)
-        first = np.flatnonzero(rows.is_first())
-        last = np.append(first[1:], len(rows))[: len(first)] - 1
-        stones = rows.ply[last] + 1
-        if skips_replies or has_gaps:
-            ended = LastMoves.of(rows[last], board).ended
-            # The last stone may be the opponent's; with gaps nobody knows.
-            stones = np.where(ended, stones, 0 if has_gaps else stones + 1)
-        openings.append(keys[-1][first])
-        outcome, second_to_move = rows.outcome[last], rows.ply[last] % 2 == 1
-        outcome = np.where(second_to_move & (outcome != NO_RESULT), -outcome, outcome)
-        ends.append(np.stack([outcome, stones, rows.played[first]]))
-    all_keys, all_plies = _joined(keys), _joined(plies)
+    manifest = dataset.manifest
+    return combined(dataset, [Part.of(rows, manifest) for _, rows in dataset.rows(validate_rows)])
+
+
+def combined(dataset: Dataset, parts: Sequence[Part]) -> Statistics:
+    """The statistics of a run from those of its shards, in order."""
+    skips_replies, has_gaps = dataset.manifest.skips_replies, dataset.manifest.has_gaps
+    all_keys = _joined([part.keys for part in parts])
+    all_plies = _joined([part.plies for part in parts])
     unique, at = np.unique(all_keys, return_index=True)
-    outcome, length, first_move = np.concatenate(ends, axis=1) if ends else np.zeros((3, 0), int)
+    ends = [part.ends for part in parts]
+    result, length, first_move = np.concatenate(ends, axis=1) if ends else np.zeros((3, 0), int)
+    moves = sum((part.moves for part in parts), np.zeros(dataset.board.columns, np.int64))
     return Statistics(
         games=dataset.games,
-        games_without_rows=dataset.games - len(outcome),
+        games_without_rows=dataset.games - len(result),
         positions=len(all_keys),
         unique_positions=len(unique),
-        exact_labels=exact,
+        exact_labels=sum(part.exact for part in parts),
         by_ply=_counts(all_plies),
         unique_by_ply=_counts(all_plies[at]),
         moves=moves.tolist(),
-        results=Results.of(outcome),
-        lengths=_counts(length[(outcome != NO_RESULT) & (length > 0)]),
+        results=Results.of(result),
+        lengths=_counts(length[(result != NO_RESULT) & (length > 0)]),
         by_first_move={
-            int(move): Results.of(outcome[first_move == move])
+            int(move): Results.of(result[first_move == move])
             for move in np.unique(first_move)
             if move != NO_MOVE and not (skips_replies or has_gaps)
         },
-        unique_openings=None if has_gaps else len(np.unique(_joined(openings))),
+        unique_openings=(
+            None if has_gaps else len(np.unique(_joined([part.openings for part in parts])))
+        ),
     )
 
 

@@ -15,7 +15,8 @@ from selfplay.errors import quoted
 from selfplay.storage.card import says_complete
 from selfplay.storage.dataset import Dataset, read_footer, shard_path
 from selfplay.storage.row_checks import SHOWN_PER_FAULT, faults
-from selfplay.storage.shard import DamagedShardError, decode, file_name
+from selfplay.storage.rows import Rows
+from selfplay.storage.shard import DamagedShardError, Footer, decode, file_name
 
 _READ_AHEAD = 16
 
@@ -101,13 +102,18 @@ def sound_positions(dataset: Dataset, problems: Sequence[Problem]) -> int:
 
 
 def _shard_problems(dataset: Dataset, shard: int, data: bytes) -> Iterator[Problem]:
-    manifest = dataset.manifest
     try:
         footer, rows = decode(data, dataset.board)
         dataset.check(shard, footer)
     except DamagedShardError as damage:
         yield Problem(str(damage), shard)
         return
+    yield from problems_of_rows(dataset, shard, footer, rows)
+
+
+def problems_of_rows(dataset: Dataset, shard: int, footer: Footer, rows: Rows) -> Iterator[Problem]:
+    """The problems of a shard that can be read."""
+    manifest = dataset.manifest
     if rows.fingerprint() != footer.fingerprint:
         yield Problem("its rows do not match the fingerprint in its footer", shard)
     elif footer.end_game < manifest.games_of(shard).stop:

@@ -15,6 +15,7 @@ from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.options import check_types
 from selfplay.signals import deferring
+from selfplay.web.opened import Opened
 from selfplay.web.players import BUNDLED, LEVEL, OFFERED, spec_of
 from selfplay.web.records import (
     Record,
@@ -176,6 +177,11 @@ ANSWERS: dict[str, Callable[[Question, Models], Record]] = {
     "review": review,
 }
 """The questions that take time."""
+
+
+def answer(what: str, content: object, opened: Opened) -> Record:
+    """The answer to a question from JSON."""
+    return ANSWERS[what](Question.of(content), opened.models)
 
 
 @lru_cache(maxsize=3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -23,14 +22,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selfplay.errors import InputError, printable, without_keys
 from selfplay.web import api
-from selfplay.web.background import Background
+from selfplay.web.background import RUNS, Background
+from selfplay.web.bodies import content_of
+from selfplay.web.opened import Opened
 from selfplay.web.players import BUNDLED, OFFERED
+from selfplay.web.run_routes import STREAMS, run_routes
+from selfplay.web.streams import Streams
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-MOST_BODY = 64_000
 _LEFT = 499
 """The page has left before the answer; nobody reads it."""
 
+_NOT_FROM_PAGE = "only the page itself may ask"
 _STATIC = Path(__file__).parent / "static"
 _COOKIE = "selfplay-token"
 _HEADERS = {
@@ -44,21 +47,39 @@ _HEADERS = {
 }
 
 
+class Answering:
+    """The processes that answer the pages, and the streams to them."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.positions = Background(opened)
+        self.runs = Background(opened, RUNS)
+        self.streams = Streams(self.runs)
+
+    async def close(self) -> None:
+        """End them at once; whoever waits for an answer is told."""
+        self.streams.close()
+        await self.runs.close()
+        await self.positions.close()
+
+
 def create_app(
-    background: Background, hosts: Sequence[str] = (), token: str | None = None
+    answering: Answering, hosts: Sequence[str] = (), token: str | None = None
 ) -> ASGIApp:
-    """The server of the page, with the process that answers its questions. It answers to local
-    hosts and `hosts`; with a token, only to those who have it."""
+    """The server of the pages. It answers to local hosts and `hosts`; with a token, only to those
+    who have it."""
+    background = answering.positions
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        if answering.runs.opened.runs:
+            answering.runs.prepare()
         try:
             yield
         finally:
-            await background.close()
+            await answering.close()
 
     async def players(_request: Request) -> Response:
-        return JSONResponse({"trees": [BUNDLED, *background.models], "players": OFFERED})
+        return JSONResponse({"trees": [BUNDLED, *background.opened.models], "players": OFFERED})
 
     async def position(request: Request) -> Response:
         return JSONResponse(api.position(await _question(request)))
@@ -74,6 +95,7 @@ def create_app(
             Route("/", _page),
             Route("/api/players", players),
             Route("/api/position", position, methods=["POST"]),
+            *run_routes(answering.runs, answering.streams),
             Route("/api/{what}", answer, methods=["POST"]),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],
@@ -90,18 +112,7 @@ async def _page(_request: Request) -> Response:
 
 
 async def _question(request: Request) -> api.Question:
-    """The question of a request's body, which is not read beyond its bound."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BODY:
-            raise HTTPException(413, f"a question has at most {MOST_BODY:,} bytes")
-    try:
-        return api.Question.of(json.loads(body))
-    except InputError:
-        raise
-    except (ValueError, RecursionError):
-        raise InputError("a question is a JSON object") from None
+    return api.Question.of(await content_of(request))
 
 
 async def _answer(request: Request, background: Background, what: str) -> Response:
@@ -177,9 +188,10 @@ class Guard:
             if not self._is_token(_cookie(headers)):
                 return _error(403, "open the address with the token that `selfplay web` printed")
         if scope["method"] != "POST":
-            return None
+            is_stream = scope["path"].startswith(STREAMS)
+            return _error(403, _NOT_FROM_PAGE) if is_stream and not _is_from_page(headers) else None
         if not _is_from_page(headers):
-            return _error(403, "only the page itself may ask")
+            return _error(403, _NOT_FROM_PAGE)
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _error(415, "a question is application/json")
         return None

@@ -1,6 +1,7 @@
-"""The process that thinks for the pages: it answers one question at a time, and drops it if told.
+"""The processes that answer the pages: each one question at a time, which it drops if told.
 
-The server never waits for compiled code, and the process gives way to others on the machine.
+One thinks about positions, one reads runs, so that reading never waits for a search. The server
+never waits for compiled code or for a disk, and the processes give way to others on the machine.
 """
 
 from __future__ import annotations
@@ -10,36 +11,47 @@ import json
 import os
 import signal
 import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import selfplay
 from selfplay.errors import InputError, PlayerError, printable, without_keys
-from selfplay.web.api import ANSWERS, Models, Question
+from selfplay.web.opened import Opened
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LONGEST_SECONDS = 60.0
 """For an answer; the first one on a board may have to compile."""
 _SECONDS_TO_DROP = 60.0
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 22
 _NICENESS = 5
+
+POSITIONS, RUNS = "selfplay.web.api", "selfplay.web.run_data"
+"""Modules whose function `answer` answers."""
+
+Answer = Callable[[str, object, Opened], dict[str, Any]]
 
 OK, BAD_INPUT, FAILED, TOO_LONG = 200, 400, 500, 503
 
 
 class Background:
-    """The process, seen from the server. It starts with the first question."""
+    """A process, seen from the server. It starts with the first question."""
 
-    def __init__(self, models: Mapping[str, str]) -> None:
-        self.models = models
+    def __init__(self, opened: Opened, module: str = POSITIONS) -> None:
+        self.opened = opened
+        self._module = module
         self._turn = asyncio.Lock()
         self._is_closed = False
         self._starting: asyncio.Future[Process] | None = None
+        self._ready: asyncio.Future[bytes] | None = None
 
-    async def ask(self, what: str, question: Question) -> tuple[int, dict[str, Any]]:
+    async def ask(self, what: str, question: DataclassInstance) -> tuple[int, dict[str, Any]]:
         """A status as of HTTP, and the answer. If cancelled, the question is dropped."""
         async with self._turn:
             if self._is_closed:
@@ -60,9 +72,14 @@ class Background:
                 raise
             if not answer:
                 await self._kill()
-                return FAILED, {"error": "the process that thinks has ended: ask again"}
+                return FAILED, {"error": "the process that answers has ended: ask again"}
         status, record = json.loads(answer)
         return status, record
+
+    def prepare(self) -> None:
+        """Start the process before there is a question, without waiting for it."""
+        if self._starting is None:
+            self._starting = asyncio.ensure_future(self._start())
 
     async def close(self) -> None:
         """End the process; whoever waits for an answer is told."""
@@ -70,25 +87,18 @@ class Background:
         await self._kill()
 
     async def _started(self) -> Process:
-        if self._starting is None:
-            self._starting = asyncio.ensure_future(self._start())
-        return await asyncio.shield(self._starting)
+        self.prepare()
+        assert self._starting is not None
+        process = await asyncio.shield(self._starting)
+        assert process.stdout is not None
+        if self._ready is None:
+            self._ready = asyncio.ensure_future(process.stdout.readline())
+        await asyncio.shield(self._ready)  # from here on it can be told to drop a question
+        return process
 
     async def _start(self) -> Process:
-        here = str(Path(selfplay.__file__).parents[1])
-        path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "selfplay.web.background"),
-            *(json.dumps(dict(self.models)),),
-            stdin=PIPE,
-            stdout=PIPE,
-            env={**os.environ, "PYTHONPATH": path},
-            limit=_MOST_BYTES,
-            start_new_session=True,  # Ctrl-C is for the server
-        )
-        assert process.stdout is not None
-        await process.stdout.readline()  # from here on it can be told to drop a question
-        return process
+        argument = [self._module, asdict(self.opened)]
+        return await start("selfplay.web.background", argument, stdin=PIPE)
 
     async def _drop(self, process: Process, reading: asyncio.Future[bytes]) -> None:
         """Have a question dropped; a process that does not is ended."""
@@ -101,7 +111,7 @@ class Background:
             await self._kill()
 
     async def _kill(self) -> None:
-        starting, self._starting = self._starting, None
+        starting, self._starting, self._ready = self._starting, None, None
         if starting is not None:
             process = await starting
             with suppress(ProcessLookupError):
@@ -109,11 +119,25 @@ class Background:
             await process.wait()
 
 
+async def start(module: str, argument: object, stdin: int = DEVNULL) -> Process:
+    """A process of this module, with an argument as JSON, whose stdout is read."""
+    here = str(Path(selfplay.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", module, json.dumps(argument)),
+        stdin=stdin,
+        stdout=PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+        limit=_MOST_BYTES,
+        start_new_session=True,  # Ctrl-C is for the server
+    )
+
+
 class _Worker:
     """The process from inside: lines of JSON in, lines of JSON out."""
 
-    def __init__(self, models: Models) -> None:
-        self._models = models
+    def __init__(self, answer: Answer, opened: Opened) -> None:
+        self._answer, self._opened = answer, opened
         self._is_answering = False
 
     def drop(self, *_: object) -> None:
@@ -128,14 +152,16 @@ class _Worker:
         answers.flush()
         for line in questions:
             asked = json.loads(line)
-            status, record = self._answered(asked["what"], asked["question"])
-            answers.write(json.dumps([status, record]).encode() + b"\n")
+            answer = json.dumps(self._answered(asked["what"], asked["question"])).encode()
+            if len(answer) >= _MOST_BYTES:
+                answer = json.dumps([FAILED, {"error": "the answer is too long"}]).encode()
+            answers.write(answer + b"\n")
             answers.flush()
 
-    def _answered(self, what: str, question: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    def _answered(self, what: str, question: object) -> tuple[int, dict[str, Any]]:
         try:
             self._is_answering = True
-            record = ANSWERS[what](Question.of(question), self._models)
+            record = self._answer(what, question, self._opened)
             self._is_answering = False
             return OK, record
         except KeyboardInterrupt:
@@ -157,7 +183,8 @@ def main() -> None:
     os.nice(_NICENESS)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    _Worker(json.loads(sys.argv[1])).run(sys.stdin.buffer, answers)
+    module, opened = json.loads(sys.argv[1])
+    _Worker(import_module(module).answer, Opened(**opened)).run(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

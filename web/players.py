@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath
 
-from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.errors import InputError, did_you_mean, printable, quoted
 from selfplay.options import parse_value
 from selfplay.registry import PRESETS, PlayerSpec, kind_of
 
@@ -22,17 +22,30 @@ _LONGEST = 200
 
 
 def names_of(models: Sequence[str]) -> dict[str, str]:
-    """A name for each model file: its own, without folders."""
-    named: dict[str, str] = {}
-    for model in dict.fromkeys(models):
-        name = PurePosixPath(model).name
-        is_taken = name in named or name in ("human", BUNDLED, *_KINDS)
-        if is_taken or not set(name).isdisjoint(":,#&="):
+    """A name for each model file, which is a player on the page."""
+    named = short_names(models)
+    for name, model in named.items():
+        if name in ("human", BUNDLED, *_KINDS) or not set(name).isdisjoint(":,#&="):
             raise InputError(
                 f"the model {quoted(model, 200)} would be called {quoted(name)} on the page, which "
                 "names another player, or has one of the signs : , # & ="
             )
-        named[name] = model
+    return named
+
+
+def short_names(locations: Sequence[str]) -> dict[str, str]:
+    """A name for each file or folder: its own; after its folder's, if another has that."""
+    named: dict[str, str] = {}
+    for location in dict.fromkeys(locations):
+        path = PurePosixPath(location.partition("?")[0])
+        name = own = printable(path.name) or "run"
+        if name in named:
+            name = own = f"{printable(path.parent.name)}-{own}"
+        number = 1
+        while name in named:
+            number += 1
+            name = f"{own}-{number}"
+        named[name] = location
     return named
 
 

@@ -1,4 +1,4 @@
-"""What `--json` says of a position, as records: the commands print them, the page gets them."""
+"""What `--json` says of a position or a run, as records: commands print them, pages get them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     from selfplay.game.position import Position
     from selfplay.players import Decision
     from selfplay.solver.review import Review
+    from selfplay.storage.dataset import Dataset
+    from selfplay.storage.label_quality import LabelQuality
+    from selfplay.storage.statistics import Statistics
     from selfplay.train.explanation.path import Explanation
+    from selfplay.workers.generation.status import Status
 
 Record = dict[str, Any]
 
@@ -107,3 +111,38 @@ def result_of(position: Position, value: int | None, score: int | None) -> str |
     winner_adds_odd = value > 0
     stones += (stones - position.ply) % 2 != winner_adds_odd
     return f"{word} in {(stones - position.ply + 1) // 2}"
+
+
+def status_record(now: Status) -> Record:
+    """The progress of a run."""
+    return {**asdict(now), "complete": now.is_complete}
+
+
+def statistics_record(dataset: Dataset, numbers: Statistics) -> Record:
+    """The statistics of a run."""
+    spec = dataset.spec
+    return {
+        **asdict(numbers),
+        "board": dataset.board.size,
+        "connect": dataset.board.connect,
+        "shards": len(dataset.shards()),
+        "missing_shards": len(dataset.missing()),
+        "strays": dataset.unexpected_files(),
+        "bytes": dataset.bytes,
+        "fingerprint": dataset.fingerprint,
+        "spec_hash": dataset.manifest.identity,
+        "spec": None if spec is None else asdict(spec),
+        "teachers": dataset.manifest.teachers,
+        "source": dataset.manifest.source,
+    }
+
+
+def quality_record(dataset: Dataset, measured: LabelQuality) -> Record:
+    """The label quality of a run."""
+    return {
+        "fingerprint": dataset.fingerprint,
+        "seed": measured.seed,
+        "sample": measured.sample,
+        "unsolved": measured.unsolved,
+        **measured.counts.as_record(),
+    }

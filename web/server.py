@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from uvicorn import Config, Server
 
-from selfplay.web.app import create_app
-from selfplay.web.background import Background
+from selfplay.web.app import Answering, create_app
+from selfplay.web.opened import Opened
 
 _MOST_CONNECTIONS = 200
 
@@ -16,22 +16,22 @@ _MOST_CONNECTIONS = 200
 class _EndsAtOnce(Server):
     """A server that leaves no request waiting for its answer when it ends."""
 
-    def __init__(self, config: Config, background: Background) -> None:
+    def __init__(self, config: Config, answering: Answering) -> None:
         super().__init__(config)
-        self._background = background
+        self._answering = answering
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._background.close()
+        await self._answering.close()
         await super().shutdown(sockets)
 
 
 def serve(
-    listening: socket.socket, models: Mapping[str, str], hosts: Sequence[str], token: str | None
+    listening: socket.socket, opened: Opened, hosts: Sequence[str], token: str | None
 ) -> None:
-    """Serve the page on this socket; Ctrl-C is a KeyboardInterrupt after everything has ended."""
-    background = Background(models)
+    """Serve the pages on this socket; Ctrl-C is a KeyboardInterrupt after everything has ended."""
+    answering = Answering(opened)
     config = Config(
-        create_app(background, hosts, token),
+        create_app(answering, hosts, token),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -44,4 +44,4 @@ def serve(
         timeout_graceful_shutdown=1,
     )
     with listening:
-        _EndsAtOnce(config, background).run([listening])
+        _EndsAtOnce(config, answering).run([listening])

@@ -18,6 +18,7 @@ from selfplay.errors import InputError, printable, quoted
 from selfplay.game.board import Board
 from selfplay.pipeline.job import StoppedError
 from selfplay.signals import interrupting
+from selfplay.web.records import quality_record, statistics_record
 from selfplay.wording import counted
 
 if TYPE_CHECKING:
@@ -47,28 +48,9 @@ def info(run: Run, plot: Plot = None, as_json: Json = False) -> None:
     if plot is not None:
         draw_statistics(numbers, dataset.board, plot)
     if as_json:
-        print(json.dumps(as_record(dataset, numbers)))
+        print(json.dumps(statistics_record(dataset, numbers)))
     else:
         show(dataset, numbers)
-
-
-def as_record(dataset: Dataset, numbers: Statistics) -> dict[str, object]:
-    """The statistics of a run for `--json`."""
-    spec = dataset.spec
-    return {
-        **asdict(numbers),
-        "board": dataset.board.size,
-        "connect": dataset.board.connect,
-        "shards": len(dataset.shards()),
-        "missing_shards": len(dataset.missing()),
-        "strays": dataset.unexpected_files(),
-        "bytes": dataset.bytes,
-        "fingerprint": dataset.fingerprint,
-        "spec_hash": dataset.manifest.identity,
-        "spec": None if spec is None else asdict(spec),
-        "teachers": dataset.manifest.teachers,
-        "source": dataset.manifest.source,
-    }
 
 
 def show(dataset: Dataset, numbers: Statistics) -> None:
@@ -339,14 +321,7 @@ def quality(
     if not measured.is_saved:
         print(f"{run} cannot be written to: {NAME} was not saved", file=sys.stderr)
     if as_json:
-        record = {
-            "fingerprint": dataset.fingerprint,
-            "seed": seed,
-            "sample": measured.sample,
-            "unsolved": measured.unsolved,
-            **measured.counts.as_record(),
-        }
-        print(json.dumps(record))
+        print(json.dumps(quality_record(dataset, measured)))
     else:
         _show_quality(measured, dataset)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 from selfplay.cli.durations import duration
 from selfplay.cli.options import Json, Run
+from selfplay.web.records import status_record
 from selfplay.wording import size
 
 
@@ -25,7 +25,7 @@ def status(run: Run, as_json: Json = False) -> None:
     if wanted is not None and not now.is_complete:
         about = "about " if now.positions else "at least "
     if as_json:
-        print(json.dumps({**asdict(now), "complete": now.is_complete}))
+        print(json.dumps(status_record(now)))
         return
     facts = [
         ("shards", f"{now.shards:,} of {about}{now.shards_expected:,}"),

@@ -1,4 +1,4 @@
-"""`selfplay web`: the board in the browser."""
+"""`selfplay web`: the board, and runs, in the browser."""
 
 from __future__ import annotations
 
@@ -22,9 +22,13 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def web(
-    models: Annotated[
+    what: Annotated[
         list[str] | None,
-        Argument(metavar="MODEL", help="Model files to play, beside the bundled tree."),
+        Argument(
+            metavar="[RUN|MODEL|TOURNAMENT|FOLDER]...",
+            help="Runs to look at, models to play beside the bundled tree, what `arena --out` "
+            "wrote, or folders of such; paths or URIs.",
+        ),
     ] = None,
     port: Annotated[int, Option(min=0, max=65535, help="Port; 0 takes any free one.")] = 8765,
     host: Annotated[
@@ -38,18 +42,18 @@ def web(
         bool, Option("--no-browser", help="Only print the address; do not open it.")
     ] = False,
 ) -> None:
-    """Play in the browser: the board, why a tree makes its moves, and what they are worth.
+    """Play in the browser, see why a tree makes its moves, and look at runs.
 
     It answers to this machine only, and to its own page only. With another --host it answers to
     those who have the token in the address that it prints. Ctrl-C ends it.
 
-    Example: selfplay web models/base --no-browser
+    Example: selfplay web models/base examples/tiny --no-browser
     """
-    from selfplay.web.players import names_of
+    from selfplay.web.opened import opened
     from selfplay.web.server import serve
 
     hosts = [_checked(name) for name in allowed_host or ()]
-    named = names_of(_opened(models or []))
+    found = opened(what or [])
     listening = _listen(host, port)
     token, name = None, _in_url(host)
     if host not in _LOOPBACK:
@@ -61,27 +65,27 @@ def web(
         hosts.append(own)
     place = f"{name}:{listening.getsockname()[1]}"
     _announce(f"http://{place}/{f'?token={token}' if token else ''}", opens=not no_browser)
-    serve(listening, named, hosts, token)
+    serve(listening, found, hosts, token)
 
 
 def play_in_browser(players: Sequence[PlayerSpec | None], begin: Position, seed: int) -> None:
     """Serve the page with a game of these players; None is a person."""
-    from selfplay.web.players import BUNDLED, name_on_page, names_of, spec_of
+    from selfplay.web.opened import opened
+    from selfplay.web.players import BUNDLED, name_on_page, spec_of
     from selfplay.web.server import serve
 
-    models = [spec.options.model for spec in players if spec and spec.name == BUNDLED]
-    named = names_of(_opened(list(dict.fromkeys(models))))
-    names = ["human" if spec is None else name_on_page(spec, named) for spec in players]
+    found = opened([spec.options.model for spec in players if spec and spec.name == BUNDLED])
+    names = ["human" if spec is None else name_on_page(spec, found.models) for spec in players]
     for name in names:
         if name != "human":
-            spec_of(name, named)
+            spec_of(name, found.models)
     listening = _listen(_LOOPBACK[0], 0)
     board = begin.board
     game = {"moves": begin.notation or "", "x": names[0], "o": names[1], "board": board.size}
     fragment = urlencode({**game, "connect": board.connect, "seed": seed}, safe=":,=")
     place = f"{_LOOPBACK[0]}:{listening.getsockname()[1]}"
     _announce(f"http://{place}/#{fragment}", opens=True)
-    serve(listening, named, [], None)
+    serve(listening, found, [], None)
 
 
 def _announce(address: str, *, opens: bool) -> None:
@@ -89,17 +93,6 @@ def _announce(address: str, *, opens: bool) -> None:
     print("Ctrl-C ends it", file=sys.stderr, flush=True)
     if opens:
         _open_browser(address)
-
-
-def _opened(models: list[str]) -> list[str]:
-    """The models, after a look at each; the bundled one is there anyway."""
-    if models:
-        from selfplay.train.model import BASE, Model
-
-        models = [model for model in models if model != BASE]
-        for model in models:
-            Model.load(model)
-    return models
 
 
 def _checked(name: str) -> str:

@@ -14,8 +14,9 @@ from selfplay.game.board import Board
 from selfplay.game.position import Position
 from selfplay.registry import PlayerSpec
 from selfplay.train.levels import LEVELS
-from selfplay.web.app import LOCAL_HOSTS, MOST_BODY, create_app
-from selfplay.web.background import Background
+from selfplay.web.app import LOCAL_HOSTS, Answering, create_app
+from selfplay.web.bodies import MOST_BODY
+from selfplay.web.opened import Opened, opened
 from selfplay.web.players import names_of, spec_of
 from tests.cli.command import json_lines, run
 from tests.web.server import small_tree
@@ -31,7 +32,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def client(tree: str) -> Iterator[TestClient]:
-    app = create_app(Background(names_of([tree])))
+    app = create_app(Answering(opened([tree])))
     with TestClient(app, f"http://{HOST}", headers=SAME) as client:
         yield client
 
@@ -39,7 +40,7 @@ def client(tree: str) -> Iterator[TestClient]:
 @pytest.fixture(scope="module")
 def closed() -> TestClient:
     """A client that brings no headers of its own; nothing that it asks needs a process."""
-    return TestClient(create_app(Background({})), f"http://{HOST}")
+    return TestClient(create_app(Answering(Opened())), f"http://{HOST}")
 
 
 def test_the_page_is_offered_the_trees_by_name(client: TestClient) -> None:
@@ -268,7 +269,7 @@ def test_every_answer_is_closed_to_others(closed: TestClient) -> None:
 
 
 def test_with_a_token_nobody_else_is_answered() -> None:
-    app = create_app(Background({}), ["board.example"], "secret")
+    app = create_app(Answering(Opened()), ["board.example"], "secret")
     client = TestClient(app, "http://board.example:8765", headers=SAME, follow_redirects=False)
     for path in (
         "/",
@@ -300,7 +301,13 @@ def test_models_have_names_not_paths() -> None:
         "mine": "models/mine",
         "other": "s3://bucket/other",
     }
-    for wrong in (["tree"], ["a/mine", "b/mine"], ["a/mcts"], ["a/x,y"], ["a/human"]):
+    assert list(names_of(["a/mine", "b/mine", "a/mine/", "b/x/mine"])) == [
+        "mine",
+        "b-mine",
+        "a-mine",
+        "x-mine",
+    ]
+    for wrong in (["tree"], ["a/mcts"], ["a/x,y"], ["a/human"]):
         with pytest.raises(InputError, match="would be called"):
             names_of(wrong)
 

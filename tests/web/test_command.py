@@ -18,6 +18,7 @@ import pytest
 
 from selfplay.web.api import Question
 from selfplay.web.background import FAILED, OK, Background
+from selfplay.web.opened import Opened
 from tests import ROOT
 from tests.cli.command import run
 from tests.web.server import GIVE_UP, serving
@@ -74,7 +75,7 @@ def test_bad_arguments_are_refused() -> None:
             (["--port", str(port)], f"port {port} .*: try --port {port + 1}"),
             (["--allowed-host", "*"], "a name such as"),
             (["--host", "nowhere.invalid"], "cannot listen on"),
-            (["no-such-model"], "there is no model"),
+            (["no-such-model"], "there is no run and no model"),
         ):
             done = run("web", "--no-browser", *arguments)
             assert done.returncode == 2
@@ -84,7 +85,7 @@ def test_bad_arguments_are_refused() -> None:
 
 def test_a_question_is_dropped_and_the_next_is_answered() -> None:
     async def ask_and_leave() -> float:
-        background = Background({})
+        background = Background(Opened())
         try:
             ready = Question(moves="4435", player="mcts:50")
             with pytest.raises(TimeoutError):  # before the process is ready
@@ -105,7 +106,7 @@ def test_a_question_is_dropped_and_the_next_is_answered() -> None:
 
 def test_a_process_that_has_died_is_replaced() -> None:
     async def kill_and_ask() -> None:
-        background = Background({})
+        background = Background(Opened())
         try:
             question = Question(moves="44", player="random")
             first = await background.ask("analyse", question)

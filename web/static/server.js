@@ -17,19 +17,20 @@ async function read(answering) {
 
 export const askPlayers = () => read(fetch("api/players"));
 
+const post = (path, content, signal) => read(fetch(path, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(content),
+  signal,
+}));
+
 export function ask(what, { position, player = "tree", seed = 0, ...others }, signal) {
   const { board, notation } = position;
-  return read(fetch(`api/${what}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({
-      moves: notation,
-      board: board.size,
-      connect: board.connect,
-      player,
-      seed,
-      ...others,
-    }),
-    signal,
-  }));
+  const { size, connect } = board;
+  const question = { moves: notation, board: size, connect, player, seed, ...others };
+  return post(`api/${what}`, question, signal);
 }
+
+export const askOpened = () => read(fetch("api/opened"));
+
+export const askRun = (what, question, signal) => post(`api/run/${what}`, question, signal);
