@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from selfplay.arrays import Array
 from selfplay.errors import InputError
 from selfplay.game.position import Position
 from selfplay.notebook import table
+
+if TYPE_CHECKING:
+    from selfplay.arrays import Array
 from selfplay.seeding import Stream, derive
 
 _RESULTS = {1: "win", 0: "draw", -1: "loss", None: ""}

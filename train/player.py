@@ -25,7 +25,8 @@ from selfplay.train.model import BASE, Model
 
 
 @lru_cache(maxsize=8)
-def _loaded(path: str) -> Model:
+def loaded(path: str) -> Model:
+    """The model of a file, read once."""
     return Model.load(path)
 
 
@@ -106,11 +107,11 @@ class TreePlayer:
 def _resolve(options: TreeOptions) -> TreeOptions:
     if options.fingerprint is not None:
         return options
-    return replace(options, fingerprint=_loaded(options.model).fingerprint)
+    return replace(options, fingerprint=loaded(options.model).fingerprint)
 
 
 def _build(board: Board, options: Any, _ask: Ask | None) -> TreePlayer:
-    model = _loaded(options.model)
+    model = loaded(options.model)
     if options.fingerprint not in (None, model.fingerprint):
         raise InputError(
             f"the model {quoted(options.model, 200)} has the fingerprint {model.fingerprint}, not "
@@ -125,5 +126,5 @@ KIND = Kind(
     _build,
     main_option="model",
     resolve=_resolve,
-    board=lambda options: _loaded(options.model).board,
+    board=lambda options: loaded(options.model).board,
 )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from selfplay.errors import InputError, did_you_mean, quoted
+from selfplay.errors import InputError
 from selfplay.game.board import Board
 from selfplay.game.position import Position
-from selfplay.options import check_types
 from selfplay.signals import deferring
-from selfplay.web.opened import Opened
-from selfplay.web.players import BUNDLED, LEVEL, OFFERED, spec_of
+from selfplay.web.asked import Answer, Asked
+from selfplay.web.players import BUNDLED, OFFERED, spec_of, tree_spec_of
 from selfplay.web.records import (
     Record,
     analysis_record,
@@ -43,7 +42,7 @@ Models = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(Asked):
     """A position, and whom to ask about it."""
 
     moves: str = ""
@@ -55,22 +54,11 @@ class Question:
     """Of a review: how many moves, counted from the last; 0 is all."""
 
     def __post_init__(self) -> None:
-        check_types(self)
+        Asked.__post_init__(self)
         if not 0 <= self.seed <= _MOST_SEED:
             raise InputError(f"seed is a number from 0 to {_MOST_SEED:,}")
         if not 0 <= self.last <= _MOST_MOVES:
             raise InputError(f"last is a number of moves from 0 to {_MOST_MOVES}")
-
-    @classmethod
-    def of(cls, content: object) -> Question:
-        """A question from JSON."""
-        if not isinstance(content, dict):
-            raise InputError('a question is a JSON object, such as {"moves": "44352"}')
-        known = [field.name for field in fields(cls)]
-        for name in content:
-            if name not in known:
-                raise InputError(f"a question has no {quoted(name)}; {did_you_mean(name, known)}")
-        return cls(**content)
 
     @property
     def position(self) -> Position:
@@ -104,11 +92,8 @@ def analyse(question: Question, models: Models) -> Record:
 
 def explain(question: Question, models: Models) -> Record:
     """Why a tree plays what it plays."""
-    trees = [BUNDLED, *models]
-    if question.player.partition(LEVEL)[0] not in trees:
-        raise InputError(f"only a tree explains its moves: {', '.join(trees)}")
     found = question.position
-    player = _player(spec_of(question.player, models), found.board)
+    player = _player(tree_spec_of(question.player, models), found.board)
     player.new_game(question.seed)
     why = player.decide(found).why
     return explanation_record(question.moves, why)
@@ -168,20 +153,11 @@ def review(question: Question, _models: Models) -> Record:
     return review_record(question.moves, found, done)
 
 
-ANSWERS: dict[str, Callable[[Question, Models], Record]] = {
-    "analyse": analyse,
-    "offered": offered,
-    "explain": explain,
-    "values": values,
-    "solve": solve,
-    "review": review,
+ANSWERS = {
+    answer.__name__: Answer(Question, "models", answer)
+    for answer in (analyse, offered, explain, values, solve, review)
 }
-"""The questions that take time."""
-
-
-def answer(what: str, content: object, opened: Opened) -> Record:
-    """The answer to a question from JSON."""
-    return ANSWERS[what](Question.of(content), opened.models)
+"""The questions about positions that take time."""
 
 
 @lru_cache(maxsize=3)

@@ -6,8 +6,10 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -22,6 +24,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selfplay.errors import InputError, printable, without_keys
 from selfplay.web import api
+from selfplay.web.answers import ANSWERS
+from selfplay.web.asked import Asked
 from selfplay.web.background import RUNS, Background
 from selfplay.web.bodies import content_of
 from selfplay.web.opened import Opened
@@ -33,7 +37,10 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _LEFT = 499
 """The page has left before the answer; nobody reads it."""
 
+A = TypeVar("A", bound=Asked)
+
 _NOT_FROM_PAGE = "only the page itself may ask"
+_PAGES = {"/": "index.html", "/model": "model.html", "/tournament": "tournament.html"}
 _STATIC = Path(__file__).parent / "static"
 _COOKIE = "selfplay-token"
 _HEADERS = {
@@ -79,20 +86,22 @@ def create_app(
             await answering.close()
 
     async def players(_request: Request) -> Response:
-        return JSONResponse({"trees": [BUNDLED, *background.opened.models], "players": OFFERED})
+        opened = background.opened
+        trees, tournaments = [BUNDLED, *opened.models], list(opened.tournaments)
+        return JSONResponse({"trees": trees, "players": OFFERED, "tournaments": tournaments})
 
     async def position(request: Request) -> Response:
-        return JSONResponse(api.position(await _question(request)))
+        return JSONResponse(api.position(await _question(request, api.Question)))
 
     async def answer(request: Request) -> Response:
         what = request.path_params["what"]
-        if what not in api.ANSWERS:
+        if what not in ANSWERS:
             raise HTTPException(404)
         return await _answer(request, background, what)
 
     app = Starlette(
         routes=[
-            Route("/", _page),
+            *(Route(path, partial(_page, file)) for path, file in _PAGES.items()),
             Route("/api/players", players),
             Route("/api/position", position, methods=["POST"]),
             *run_routes(answering.runs, answering.streams),
@@ -107,17 +116,18 @@ def create_app(
     return WithHeaders(trusted)
 
 
-async def _page(_request: Request) -> Response:
-    return FileResponse(_STATIC / "index.html")
+async def _page(file: str, _request: Request) -> Response:
+    return FileResponse(_STATIC / file)
 
 
-async def _question(request: Request) -> api.Question:
-    return api.Question.of(await content_of(request))
+async def _question(request: Request, asked: type[A]) -> A:
+    return asked.of(await content_of(request))
 
 
 async def _answer(request: Request, background: Background, what: str) -> Response:
     """The answer to a question, which is dropped if the page leaves."""
-    asking = asyncio.create_task(background.ask(what, await _question(request)))
+    question = await _question(request, ANSWERS[what].asked)
+    asking = asyncio.create_task(background.ask(what, question))
     leaving = asyncio.create_task(_until_it_leaves(request))
     try:
         await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)

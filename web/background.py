@@ -32,7 +32,7 @@ _SECONDS_TO_DROP = 60.0
 _MOST_BYTES = 1 << 22
 _NICENESS = 5
 
-POSITIONS, RUNS = "selfplay.web.api", "selfplay.web.run_data"
+POSITIONS, RUNS = "selfplay.web.answers", "selfplay.web.run_data"
 """Modules whose function `answer` answers."""
 
 Answer = Callable[[str, object, Opened], dict[str, Any]]

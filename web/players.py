@@ -77,6 +77,16 @@ def spec_of(text: str, models: Mapping[str, str]) -> PlayerSpec:
     return replace(spec, options=_bounded(spec))
 
 
+def tree_spec_of(name: str, models: Mapping[str, str]) -> PlayerSpec:
+    """The tree of this name; other players are refused."""
+    trees = [BUNDLED, *models]
+    if name.partition(LEVEL)[0] not in trees:
+        raise InputError(
+            f"only a tree explains its moves, and {quoted(name)} is none: {', '.join(trees)}"
+        )
+    return spec_of(name, models)
+
+
 def _bounded(spec: PlayerSpec) -> object:
     """The options with memory as far as the page may use it; others beyond bounds are refused."""
     options = spec.options

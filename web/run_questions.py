@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, get_args, get_type_hints
 
-from selfplay.errors import InputError, did_you_mean, quoted
-from selfplay.options import check_types
+from selfplay.errors import InputError, quoted
+from selfplay.web.asked import Asked
 from selfplay.web.opened import Opened
 
 _MOST = 1 << 53
@@ -19,10 +19,10 @@ class NotOpenedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class RunQuestion:
+class RunQuestion(Asked):
     """A run, and what to look at in it."""
 
-    run: str
+    run: str = ""
     at: int = 0
     """The game, or of positions the shard, to go on with."""
     game: int = 0
@@ -36,22 +36,11 @@ class RunQuestion:
     mistakes: Literal["any", "proven"] = "any"
 
     def __post_init__(self) -> None:
-        check_types(self)
+        Asked.__post_init__(self)
         for name in ("at", "game", "shortest", "longest", "player"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= _MOST:
                 raise InputError(f"{name} is a number from 0 to {_MOST:,}")
-
-    @classmethod
-    def of(cls, content: object) -> RunQuestion:
-        """A question from JSON."""
-        if not isinstance(content, dict) or "run" not in content:
-            raise InputError('a question is a JSON object, such as {"run": "mine"}')
-        known = [field.name for field in fields(cls)]
-        for name in content:
-            if name not in known:
-                raise InputError(f"a question has no {quoted(name)}; {did_you_mean(name, known)}")
-        return cls(**content)
 
     @classmethod
     def of_query(cls, query: Mapping[str, str]) -> RunQuestion:

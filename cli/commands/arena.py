@@ -91,7 +91,7 @@ def arena(
         result = standings(tournament, progress.results)
         title = f"{board}, openings {opening}, seed {seed}"
         show(tournament, result, title, as_json=as_json)
-        if place and _write_run(tournament, progress, opening, place, as_json=as_json):
+        if place and _write_run(tournament, progress, result, opening, place, as_json=as_json):
             done += f"; they are stored in {place}"
         if plot is not None:
             draw_ratings(result.players, plot)
@@ -180,10 +180,18 @@ def show(tournament: Tournament, result: Standings, title: str, *, as_json: bool
 
 
 def _write_run(
-    tournament: Tournament, progress: Progress, opening: str, place: Location, *, as_json: bool
+    tournament: Tournament,
+    progress: Progress,
+    result: Standings,
+    opening: str,
+    place: Location,
+    *,
+    as_json: bool,
 ) -> bool:
-    """Write the games as a run; False if no game has a row."""
+    """Write the games as a run, and the standings beside it; False if no game has a row."""
+    from selfplay.cli.tournament_tables import as_record
     from selfplay.storage.recorded import save_games
+    from selfplay.workers.tournament.stored import store
 
     results = sorted(progress.results, key=lambda result: result.game)
     games = [result.rows for result in results if result.rows is not None]
@@ -198,6 +206,7 @@ def _write_run(
         "repeatable": tournament.is_repeatable,
     }
     dataset = save_games(games, tournament.board, place, {"arena": source})
+    store(place, tournament, opening, as_record(tournament, result), results)
     if not as_json:
         print(f"{place}: {dataset.sizes}", flush=True)
     return True

@@ -1,9 +1,10 @@
-"""Fixtures of the tests in Chromium."""
+"""A small tree, and Chromium, for the tests of pages."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +43,12 @@ def address(tree: str) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
+    with watched_page(browser, address) as page:
+        yield page
+
+
+@contextmanager
+def watched_page(browser: Browser, address: str) -> Iterator[Page]:
     """A page that reports errors and everything that it asks elsewhere."""
     page = browser.new_page(reduced_motion="reduce")
     page.set_default_timeout(TIMEOUT)

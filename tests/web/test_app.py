@@ -19,15 +19,9 @@ from selfplay.web.bodies import MOST_BODY
 from selfplay.web.opened import Opened, opened
 from selfplay.web.players import names_of, spec_of
 from tests.cli.command import json_lines, run
-from tests.web.server import small_tree
 
 HOST = "127.0.0.1:8765"
 SAME = {"sec-fetch-site": "same-origin"}
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return small_tree(tmp_path_factory.mktemp("web"))
 
 
 @pytest.fixture(scope="module")

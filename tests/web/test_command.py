@@ -138,9 +138,9 @@ def test_play_opens_the_page_with_its_players(
 ) -> None:
     served = []
 
-    def serve(listening: socket.socket, models: dict[str, str], *_: object) -> None:
+    def serve(listening: socket.socket, found: Opened, *_: object) -> None:
         listening.close()
-        served.append(models)
+        served.append(found)
 
     monkeypatch.setattr("selfplay.web.server.serve", serve)
     monkeypatch.setattr("webbrowser.open", lambda _address: True)
@@ -150,7 +150,7 @@ def test_play_opens_the_page_with_its_players(
     assert done.returncode == 0, done.stderr
     game = "moves=44&x=mine:level=2&o=human&board=7x6&connect=4&seed=0"
     assert re.fullmatch(rf"http://127\.0\.0\.1:\d+/#{game}\n", done.stdout)
-    assert served == [{"mine": "mine"}]
+    assert served == [Opened({"mine": "mine"})]
     for arguments in (["--delay", "1"], ["--o", "mcts:seconds=99"], ["--o", "py:mine.py:Mine"]):
         done = run("play", "--web", *arguments)
         assert (done.returncode, done.stdout) == (2, "")

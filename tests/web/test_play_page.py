@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from selfplay.game.position import Position
 from tests.cli.command import json_lines, run
-from tests.web.test_browser import (
-    TIMEOUT,
-    address,
-    browser,
-    page,
-    pytestmark,
-    tree,
-    wait_for_moves,
-)
+from tests.web.conftest import TIMEOUT
+from tests.web.test_browser import wait_for_moves
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["address", "browser", "page", "pytestmark", "tree"]
+
+pytestmark = pytest.mark.browser
 
 CONTESTED = "44352551123"
 

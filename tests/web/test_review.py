@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from selfplay.web.app import create_app
-from selfplay.web.background import Background
+from selfplay.web.app import Answering, create_app
+from selfplay.web.opened import Opened
 from tests.cli.command import run
 
 GAME, BOARD = "42421111332534235545", "5x4"
@@ -20,7 +20,7 @@ GAME, BOARD = "42421111332534235545", "5x4"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    app = create_app(Background({}))
+    app = create_app(Answering(Opened()))
     headers = {"sec-fetch-site": "same-origin"}
     with TestClient(app, "http://127.0.0.1:8765", headers=headers) as client:
         yield client

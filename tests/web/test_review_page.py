@@ -54,7 +54,7 @@ def test_review_jumps_to_every_mistake_by_keyboard(page: Page, address: str) -> 
         said = page.locator("#review-panel p", has_text=f"Stone {one.number}, ").inner_text()
         assert f"column {one.played + 1}: gives away the {before}: {left}. Better: col" in said
         assert re.findall(r"\d", said.partition("Better")[2]) == [f"{c + 1}" for c in one.better]
-        listed = page.locator("[aria-current]").inner_text()
+        listed = page.locator("[aria-current=step]").inner_text()
         assert listed == f"{one.number}: column {one.played + 1}, {before} → {after}"
     page.keyboard.press("N")
     page.keyboard.press("ArrowLeft")

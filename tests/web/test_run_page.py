@@ -11,36 +11,26 @@ import pytest
 from selfplay.storage.dataset import Dataset
 from selfplay.storage.statistics import statistics
 from tests.storage.made import make_run
+from tests.web.conftest import watched_page
 from tests.web.server import serving
-from tests.web.test_browser import CHROMIUM, TIMEOUT, playwright
 from tests.web.test_runs import SPEC
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
-    """The page of a run with its first shard, which reports errors and what it asks elsewhere."""
+def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """The page of a run with its first shard."""
     make_run(tmp_path / "run", SPEC, range(1))
-    with serving(str(tmp_path / "run")) as (_, address), playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(reduced_motion="reduce", viewport={"width": 320, "height": 640})
-        page.set_default_timeout(TIMEOUT)
-        wrong: list[str] = []
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda one: one.url.startswith(address) or wrong.append(one.url))
+    with serving(str(tmp_path / "run")) as (_, address), watched_page(browser, address) as page:
+        page.set_viewport_size({"width": 320, "height": 640})
         page.goto(address)
         page.get_by_role("link", name="Runs").click()
         page.get_by_role("link", name="run", exact=True).click()
         yield page
-        browser.close()
-        assert wrong == []
 
 
 def test_it_sees_a_run_grow_and_agrees_with_info(page: Page, tmp_path: Path) -> None:

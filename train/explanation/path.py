@@ -21,7 +21,7 @@ from selfplay.train.features.feature_set import FeatureSet
 from selfplay.train.features.lookahead import is_in_points, points_at
 from selfplay.train.model import Model
 from selfplay.train.tree.exports import Wording
-from selfplay.train.tree.tree import LEAF, side_of
+from selfplay.train.tree.tree import LEAF, Tree, side_of
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,7 @@ class Explanation:
     @cached_property
     def path(self) -> tuple[str, ...]:
         """The conditions on the path, one per feature."""
-        features = self.model.features
-        return tuple(in_words(features, f, low, high) for f, (low, high) in self._held.items())
+        return conditions_of(self.model, self.node)
 
     @cached_property
     def path_cells(self) -> tuple[tuple[Cell, ...], ...]:
@@ -101,32 +100,8 @@ class Explanation:
             is_mirrored = bool(self.model.seen(own, mask)[2][0])
         return tuple(
             cells_of_feature(features.names[f], self.position, self.move, is_mirrored=is_mirrored)
-            for f in self._held
+            for f in held_in(self.model, self.node)
         )
-
-    @cached_property
-    def _held(self) -> dict[int, tuple[int, int]]:
-        """The features on the path, each with the first and last value that it may have."""
-        tree, features = self.model.tree, self.model.features
-        held: dict[int, tuple[int, int]] = {}
-        for node, side in self._steps():
-            feature, value = int(tree.feature[node]), int(tree.value[node])
-            last = int(features.widths[feature]) - 1
-            low, high = held.pop(feature, (0, last))
-            if not (tree.split == "equals" and side):
-                least, most = _values_of(tree.split, value, side, last)
-                low, high = max(low, least), min(high, most)
-            held[feature] = low, high
-        return held
-
-    def _steps(self) -> list[tuple[int, int]]:
-        """The nodes from the root down, each with the side taken."""
-        tree, steps, node = self.model.tree, [], self.node
-        while node:
-            above = int(tree.parent[node])
-            steps.append((above, node - int(tree.child[above])))
-            node = above
-        return steps[::-1]
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
@@ -163,7 +138,7 @@ class Explanation:
         model, tree = self.model, self.model.tree
         codes = self._codes[self.move if model.features.by_move else 0]
         wording = wording_of(model)
-        for node, side in reversed(self._steps()):
+        for node, side in reversed(steps_to(tree, self.node)):
             for other in range(int(tree.sides[node])):
                 child = int(tree.child[node]) + other
                 if other == side or not tree.filled[child]:
@@ -190,6 +165,37 @@ class Explanation:
             return self.move if shares[1] >= opponent else second
         legal = self.position.legal_moves
         return max(legal, key=lambda column: (shares[column], column == self.move))
+
+
+def steps_to(tree: Tree, node: int) -> list[tuple[int, int]]:
+    """The nodes from the root down to this one, which is left out, each with the side taken."""
+    steps = []
+    while node:
+        above = int(tree.parent[node])
+        steps.append((above, node - int(tree.child[above])))
+        node = above
+    return steps[::-1]
+
+
+def conditions_of(model: Model, node: int) -> tuple[str, ...]:
+    """What holds in a node: the conditions on the path to it, one per feature."""
+    held = held_in(model, node)
+    return tuple(in_words(model.features, f, low, high) for f, (low, high) in held.items())
+
+
+def held_in(model: Model, node: int) -> dict[int, tuple[int, int]]:
+    """The features on the path to a node, each with the first and last value that it may have."""
+    tree, widths = model.tree, model.features.widths
+    held: dict[int, tuple[int, int]] = {}
+    for above, side in steps_to(tree, node):
+        feature, value = int(tree.feature[above]), int(tree.value[above])
+        last = int(widths[feature]) - 1
+        low, high = held.pop(feature, (0, last))
+        if not (tree.split == "equals" and side):
+            least, most = _values_of(tree.split, value, side, last)
+            low, high = max(low, least), min(high, most)
+        held[feature] = low, high
+    return held
 
 
 def in_words(features: FeatureSet, feature: int, low: int, high: int) -> str:

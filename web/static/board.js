@@ -4,10 +4,10 @@ import { element, svg } from "./dom.js";
 
 const SIDES = ["", "first", "second"];
 
-const circle = (name, r) => svg("circle", { class: name, r });
+export const circle = (name, r) => svg("circle", { class: name, r });
 
 // The second player's disc has a hole.
-const disc = () => [circle("body", 4.2), circle("hole", 1.7)];
+export const disc = () => [circle("body", 4.2), circle("hole", 1.7)];
 
 // "win in 5" as a screen reader says it.
 function spoken(result) {

@@ -18,6 +18,7 @@ export function button(text, act, attributes = {}) {
   made.addEventListener("click", act);
   return made;
 }
+export const link = (text, href, others = {}) => element("a", text, { href, ...others });
 
 // A table whose first column names its rows; cells are texts or elements.
 export function table(caption, head, rows) {
@@ -44,4 +45,30 @@ export function statusLine() {
 // The same text again would be said again.
 export function setText(place, text) {
   if (place.textContent !== text) place.textContent = text;
+}
+
+// What may be wider than a phone scrolls by itself, with the keys too.
+export function scrolling(made) {
+  const around = element("div", "", { className: "scrolling", tabIndex: 0, role: "region" });
+  around.ariaLabel = made.caption.textContent;
+  around.append(made);
+  return around;
+}
+
+// A share as a bar and in words.
+export function measure(share) {
+  const shown = element("span", "", { className: "measure" });
+  shown.append(bar([share, 1 - share], "single"), `${(100 * share).toFixed(1)} %`);
+  return shown;
+}
+
+// Shares of a whole, side by side.
+export function bar(shares, kind = "") {
+  const box = { class: `bar ${kind}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" };
+  let x = 0;
+  return svg("svg", box, ...shares.map((share, number) => {
+    const rect = svg("rect", { class: `share${number % 8}`, x: 100 * x, width: 100 * share, height: 10 });
+    x += share;
+    return rect;
+  }));
 }

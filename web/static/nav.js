@@ -6,7 +6,7 @@ import { askOpened } from "./server.js";
 const PAGES = [
   ["Board", "./", () => true],
   ["Runs", "run", ({ runs }) => runs.length],
-  ["Models", "model", ({ models }) => models.length],
+  ["Models", "model", () => true],
   ["Tournaments", "tournament", ({ tournaments }) => tournaments.length],
 ];
 

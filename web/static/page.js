@@ -3,13 +3,13 @@
 import { formatAddress, parseAddress } from "./address.js";
 import { BoardView, lineOf } from "./board.js";
 import { chosenBoard, seated, showBoard } from "./boards.js";
-import { element } from "./dom.js";
+import { element, link } from "./dom.js";
 import { Game } from "./game.js";
 import { askOpinion, showOpinion, whose } from "./opinion.js";
 import { pathOf } from "./path.js";
 import { Position } from "./rules.js";
 import { atLevel, called, fillSeat, parted } from "./seats.js";
-import { ask, askPlayers, Refusal } from "./server.js";
+import { ask, askPlayers, attempt } from "./server.js";
 import { Study } from "./study.js";
 import { isOn, remember } from "./switches.js";
 import { givenAway, Warning } from "./warning.js";
@@ -175,16 +175,7 @@ async function proceed(signal) {
   else await showValues(signal);
 }
 
-// Do what asks the server; a refusal is said, and what was dropped is forgotten.
-async function unlessDropped(signal, act) {
-  try {
-    await act(signal);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    alertWith(`${error.message}.`);
-  }
-}
+const unlessDropped = (signal, act) => attempt(signal, () => act(signal), alertWith);
 
 async function letPlayerMove(signal) {
   const { position, mover: player, seed } = game;
@@ -247,7 +238,11 @@ async function explain(signal) {
   const other = `It did not choose this: here it plays column ${record.move + 1}.`;
   if (isOther) sentences.unshift(other);
   const path = isOther ? [] : pathOf(record, (cells) => board.mark(cells));
-  part("reasons-text").replaceChildren(...paragraphs(sentences), ...tableOf(record), ...path);
+  const where = new URLSearchParams({ name: parted(player).name });
+  const to = `model?${where}#${new URLSearchParams({ moves: before.notation })}`;
+  const way = isTree ? [link("Its way through the tree", to)] : [];
+  const text = [...paragraphs(sentences), ...tableOf(record), ...path, ...way];
+  part("reasons-text").replaceChildren(...text);
   draw();
   await proceed(signal);
 }

@@ -2,7 +2,7 @@
 
 import { button, element, setText, statusLine, table } from "./dom.js";
 import { Graph } from "./graph.js";
-import { HUMAN } from "./game.js";
+import { HUMAN } from "./seats.js";
 import { Position } from "./rules.js";
 import { columnsOf, countOf, lossOf, RESULTS, signOf } from "./results.js";
 

@@ -17,20 +17,29 @@ async function read(answering) {
 
 export const askPlayers = () => read(fetch("api/players"));
 
-const post = (path, content, signal) => read(fetch(path, {
+export const post = (what, question, signal) => read(fetch(`api/${what}`, {
   method: "POST",
   headers: { "Content-Type": "application/json" },
-  body: JSON.stringify(content),
+  body: JSON.stringify(question),
   signal,
 }));
 
 export function ask(what, { position, player = "tree", seed = 0, ...others }, signal) {
-  const { board, notation } = position;
-  const { size, connect } = board;
-  const question = { moves: notation, board: size, connect, player, seed, ...others };
-  return post(`api/${what}`, question, signal);
+  const { board: { size: board, connect }, notation: moves } = position;
+  return post(what, { moves, board, connect, player, seed, ...others }, signal);
+}
+
+// Do what asks the server; a refusal is said, and what was dropped is forgotten.
+export async function attempt(signal, act, say) {
+  try {
+    await act();
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    say(`${error.message}.`);
+  }
 }
 
 export const askOpened = () => read(fetch("api/opened"));
 
-export const askRun = (what, question, signal) => post(`api/run/${what}`, question, signal);
+export const askRun = (what, question, signal) => post(`run/${what}`, question, signal);

@@ -1,6 +1,6 @@
 // What the page says: whose turn it is, what was played, what a player knows.
 
-import { element } from "./dom.js";
+import { element, table } from "./dom.js";
 import { Position } from "./rules.js";
 
 export function statusOf(game, isPaused) {
@@ -31,7 +31,19 @@ export function sentencesOf(game) {
   });
 }
 
-const counted = (number) => number.toLocaleString("en");
+export const counted = (number) => number?.toLocaleString("en") ?? "";
+
+export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+
+export const rangeOf = (ends, form = (end) => percent(end, 1)) => ends?.map(form).join(" to ") ?? "unknown";
+
+// Where the board shows these moves.
+export function boardAddress(moves, { board, connect }, player = "human") {
+  const words = { moves, x: "human", o: player };
+  if (board !== "7x6") words.board = board;
+  if (connect !== 4) words.connect = connect;
+  return `./#${new URLSearchParams(words)}`.replaceAll("%2C", ",");
+}
 
 export function sentencesOfSearch({ iterations, visits, value, move, nodes }) {
   if (iterations && visits) {
@@ -54,18 +66,10 @@ export function tableOf({ ratings, visits, value, evaluations, proven }) {
     ["proven", proven, (result) => words[result]],
   ].filter(([, numbers]) => numbers?.some((number) => number !== null));
   if (!found.length) return [];
-  const table = document.createElement("table");
-  const head = table.createTHead().insertRow();
-  for (const title of ["column", ...found.map(([name]) => name)]) {
-    head.append(element("th", title, { scope: "col" }));
-  }
-  const body = table.createTBody();
-  found[0][1].forEach((_, column) => {
-    const row = body.insertRow();
-    row.append(element("th", column + 1, { scope: "row" }));
-    for (const [, numbers, form] of found) {
-      row.insertCell().textContent = numbers[column] === null ? "" : form(numbers[column]);
-    }
-  });
-  return [table];
+  const head = ["column", ...found.map(([name]) => name)];
+  const rows = found[0][1].map((_, column) => [
+    `${column + 1}`,
+    ...found.map(([, numbers, form]) => (numbers[column] === null ? "" : form(numbers[column]))),
+  ]);
+  return [table("What it knows of each column", head, rows)];
 }
