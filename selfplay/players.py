@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from selfplay.errors import InputError
 from selfplay.game.position import Position
 from selfplay.notebook import table
+from selfplay.seeding import Stream, derive
 
 if TYPE_CHECKING:
     from selfplay.arrays import Array
-from selfplay.seeding import Stream, derive
 
 _RESULTS = {1: "win", 0: "draw", -1: "loss", None: ""}
 HOW = {"how": True}
