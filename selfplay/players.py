@@ -121,6 +121,9 @@ class Batched(Protocol):
         """int [position, 2]: the moves that `decide` would make in positions and in their mirror
         images, the latter mirrored back."""
 
+    def moves_among(self, own: Array, mask: Array, columns: Array) -> Array:
+        """int [position]: of these columns, bool [position, column], the one it thinks best."""
+
 
 def refuse_if_over(position: Position) -> None:
     if position.is_over:

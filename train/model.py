@@ -10,6 +10,7 @@ The file is a magic line, a header in JSON, the weights, the nodes, and a checks
     4 bytes     the length of the compressed nodes
     nodes       feature int16, value uint16; the class counts of each leaf, int32, or int64 if
                 the header says so
+    and, if the header has taught moves, the same of them: key uint64, move int8, sorted
     16 bytes    BLAKE2b of everything before
 
 Nodes are sorted by depth, so that the places of children follow from their number: a file cannot
@@ -39,6 +40,7 @@ from selfplay.notebook import table
 from selfplay.storage.location import Location
 from selfplay.train.config import MAX_SMOOTHING, Features, Mirror, Perspective, Split, Target
 from selfplay.train.features.feature_set import FeatureSet, encode_all
+from selfplay.train.taught import UNTAUGHT, TaughtMoves
 from selfplay.train.tree.tree import LEAF, Nodes, Tree, walk_down
 from selfplay.train.weights.weights import Weights
 
@@ -51,6 +53,7 @@ _OLD_MAGIC = b"selfplay tree 1\n"
 _MAX_HEADER = 1 << 20
 _MAX_NODES = 1 << 22
 _MAX_COUNTS = 1 << 24
+_MAX_TAUGHT = 1 << 22
 _MAX_BYTES = 1 << 26
 _CHECKSUM = 16
 # Positions that are encoded before their walks.
@@ -70,6 +73,7 @@ class Model:
     """The training options."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """Runs, versions and accuracy."""
+    taught: TaughtMoves | None = None
 
     @property
     def board(self) -> Board:
@@ -105,6 +109,22 @@ class Model:
         """float32 [position, column]: the score of each move, from 0 to 1; -1 if illegal. For whole
         numbers of any kind, as `Position.own` and `Position.mask`."""
         return self.predict(own, mask)[0]
+
+    def with_taught(self, moves: Array, own: Array, mask: Array) -> Array:
+        """int64 [position, 2]: moves in positions and in their mirror images, mirrored back, with
+        the moves that were taught in their place."""
+        if self.taught is None:
+            return moves
+        board = self.board
+        found = np.stack(
+            (
+                self.taught.find(own, mask),
+                board.columns - 1 - self.taught.find(mirrored(board, own), mirrored(board, mask)),
+            ),
+            axis=1,
+        )
+        is_taught = found[:, 0] != UNTAUGHT
+        return np.where(is_taught[:, None], found, moves)
 
     def predict(self, own: Any, mask: Any) -> tuple[Array, Array]:
         """The scores, and int32 [position, column], the node that each move reached."""
@@ -163,6 +183,7 @@ class Model:
         digest = blake2b(json.dumps(self._header(), sort_keys=True).encode(), digest_size=16)
         digest.update(self._weight_bytes())
         digest.update(self._body())
+        digest.update(self._taught_bytes())
         return digest.hexdigest()
 
     @property
@@ -185,10 +206,14 @@ class Model:
             "classes": self.tree.counts.shape[1],
             "nodes": len(self.tree),
             "leaves": int((self.tree.feature == LEAF).sum()),
+            **({"taught": len(self.taught)} if self.taught else {}),
         }
 
     def _weight_bytes(self) -> bytes:
         return self._weights.to_bytes() if self.features.by_move else b""
+
+    def _taught_bytes(self) -> bytes:
+        return self.taught.data if self.taught else b""
 
     def _body(self) -> bytes:
         tree = self.tree
@@ -210,7 +235,8 @@ class Model:
                 "provenance": dict(self.provenance),
             }
         ).encode()
-        parts = header, *(zlib.compress(part, 9) for part in (self._weight_bytes(), self._body()))
+        others = [self._weight_bytes(), self._body(), *([self.taught.data] if self.taught else [])]
+        parts = header, *(zlib.compress(part, 9) for part in others)
         lengths = (struct.pack("<I", len(part)) for part in parts)
         data = _MAGIC + b"".join(chain.from_iterable(zip(lengths, parts, strict=True)))
         return data + blake2b(data, digest_size=_CHECKSUM).digest()
@@ -257,11 +283,14 @@ class Model:
         header_bytes, rest = _part(content[len(_MAGIC) :], _MAX_HEADER)
         weights, rest = _part(rest, len(rest))
         compressed, rest = _part(rest, len(rest))
-        if rest:
-            raise InputError("it has extra bytes at its end")
         header = json.loads(header_bytes)
         if not isinstance(header, dict):
             raise InputError("its header is not a JSON object")
+        taught = None
+        if "taught" in header:
+            taught, rest = _part(rest, len(rest))
+        if rest:
+            raise InputError("it has extra bytes at its end")
         target: Target = _choice(header, "target", Target)
         features = FeatureSet(
             _choice(header, "features", Features),
@@ -284,6 +313,7 @@ class Model:
             _choice(header, "mirror", Mirror),
             dict(header["parameters"]),
             dict(header["provenance"]),
+            None if taught is None else _taught_of(header, taught, features.board),
         )
 
 
@@ -319,12 +349,26 @@ def _smoothing_of(header: Mapping[str, Any]) -> float:
     return smoothing
 
 
-def _weights_of(compressed: bytes, features: FeatureSet) -> Weights | None:
-    size = Weights.size(features.board, features.weighed) if features.by_move else 0
+def _unpacked(compressed: bytes, size: int, otherwise: str) -> bytes:
+    """What has this size; a file that claims more is refused unread."""
     unpack = zlib.decompressobj()
     data = unpack.decompress(compressed, size + 1)
     if len(data) != size or not unpack.eof:
-        raise InputError("its weights are not as many as its features")
+        raise InputError(otherwise)
+    return data
+
+
+def _taught_of(header: Mapping[str, Any], compressed: bytes, board: Board) -> TaughtMoves:
+    count = header["taught"]
+    if type(count) is not int or not 0 < count <= _MAX_TAUGHT:
+        raise InputError(f"its taught moves are a number from 1 to {_MAX_TAUGHT:,}")
+    data = _unpacked(compressed, TaughtMoves.size(count), "taught moves are not as many as it says")
+    return TaughtMoves.from_bytes(data, board)
+
+
+def _weights_of(compressed: bytes, features: FeatureSet) -> Weights | None:
+    size = Weights.size(features.board, features.weighed) if features.by_move else 0
+    data = _unpacked(compressed, size, "its weights are not as many as its features")
     return Weights.from_bytes(data, features.board, features.weighed) if size else None
 
 
@@ -338,10 +382,7 @@ def _tree_of(
         raise InputError("the number of its nodes is out of range")
     kind = _WIDE if header.get("counts", _NARROW) == _WIDE else _NARROW
     size = nodes * 4 + leaves * classes * int(kind[-1])
-    unpack = zlib.decompressobj()
-    body = unpack.decompress(compressed, size + 1)
-    if len(body) != size or not unpack.eof:
-        raise InputError("its nodes are not as many as it says")
+    body = _unpacked(compressed, size, "its nodes are not as many as it says")
     feature = np.frombuffer(body, "<i2", nodes).astype(np.int32)
     value = np.frombuffer(body, "<u2", nodes, 2 * nodes).astype(np.int32)
     of_leaves = np.frombuffer(body, kind, leaves * classes, 4 * nodes).reshape(leaves, classes)

@@ -22,6 +22,7 @@ from selfplay.train.choice import allowed_moves, best_move, best_of_images
 from selfplay.train.explanation.path import Explanation
 from selfplay.train.levels import LEVELS, check_level, drawn_move
 from selfplay.train.model import BASE, Model
+from selfplay.train.taught import UNTAUGHT
 
 
 @lru_cache(maxsize=8)
@@ -72,12 +73,18 @@ class TreePlayer:
         self._own[0], self._mask[0] = position.own, position.mask
         predicted = self.model.predict(self._own, self._mask)
         (scores,), (nodes,) = (array.tolist() for array in predicted)
-        move = best_move(position, scores)
+        move, taught = best_move(position, scores), UNTAUGHT
+        if self.model.taught is not None:
+            taught = int(self.model.taught.find(self._own, self._mask)[0])
+        if taught != UNTAUGHT:
+            move = taught
         if self._level is not None:
             stream = Stream(derive(self._seed, position.key()))
-            move = drawn_move(position, scores, self._level, stream)
+            move, taught = drawn_move(position, scores, self._level, stream), UNTAUGHT
         shares = tuple(None if score < 0 else score for score in scores)
-        why = Explanation(self.model, position, move, shares, nodes[move], self._level)
+        why = Explanation(
+            self.model, position, move, shares, nodes[move], self._level, taught != UNTAUGHT
+        )
         return Decision(move=move, shares=shares, why=why, seconds=perf_counter() - start)
 
     def moves(self, own: Array, mask: Array) -> Array:
@@ -94,6 +101,10 @@ class TreePlayer:
             moves[:, 1] = board.columns - 1 - images
         return moves
 
+    def moves_among(self, own: Array, mask: Array, columns: Array) -> Array:
+        """int [position]: of these columns, bool [position, column], the best rated."""
+        return best_of_images(self.model.board, self.model.scores(own, mask), columns)[:, 0]
+
     def _moves(self, own: Array, mask: Array) -> Array:
         """Of positions, and of their images if the model sees them alike. What the rules decide
         alone is not rated: that takes long."""
@@ -101,7 +112,7 @@ class TreePlayer:
         rated = np.flatnonzero(allowed.sum(axis=1) > 1)
         scores = np.zeros(allowed.shape, np.float32)
         scores[rated] = self.model.scores(own[rated], mask[rated])
-        return best_of_images(self.model.board, scores, allowed)
+        return self.model.with_taught(best_of_images(self.model.board, scores, allowed), own, mask)
 
 
 def _resolve(options: TreeOptions) -> TreeOptions:

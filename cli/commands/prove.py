@@ -65,6 +65,14 @@ def prove(
         Path | None,
         Option(metavar="CERTIFICATE", help="Repeat the walk of a certificate, and compare."),
     ] = None,
+    teach: Annotated[
+        str | None,
+        Option(
+            metavar="MODEL",
+            help="Output file: the tree, taught a move that keeps the value wherever it erred. "
+            "The walk goes on with these moves.",
+        ),
+    ] = None,
     memory: Memory = 64,
     workers: Workers = None,
     address: Address = None,
@@ -73,7 +81,8 @@ def prove(
     """Prove that a player never gives the game value away, or show where it does.
 
     Walks through all positions that the player can come into, by its own moves and all replies, and
-    judges each of its moves by the exact solver. A branch ends where it gives the value away.
+    judges each of its moves by the exact solver. A branch ends where it gives the value away. With
+    --teach it goes on with a better move, which a tree is taught: then prove the tree of that file.
 
     The exit code is 0 if nothing is given away, and 1 if something is. Ctrl-C finishes the parts in
     progress; the same command resumes, with any number of workers, and a larger --stones goes on
@@ -86,7 +95,7 @@ def prove(
     check_executor_options(workers, address)
     jobs = _Jobs(memory, workers, address, as_json=as_json)
     if check is not None:
-        if any(given is not None for given in (side, start, stones, size, connect, out)):
+        if any(given is not None for given in (side, start, stones, size, connect, out, teach)):
             raise InputError("--check repeats what the certificate says: leave the others out")
         _check(check, player, jobs)
         return
@@ -94,8 +103,13 @@ def prove(
         raise InputError("a PLAYER is missing, such as tree")
     board = Board.parse(size or "7x6", 4 if connect is None else connect)
     who = {"first": FIRST, "second": SECOND}[side or "first"]
-    proof = Proof.of(player, board, start or "", who)
-    _prove(proof, stones, out or f"proof-{proof.digest[:8]}", jobs)
+    proof = Proof.of(player, board, start or "", who, teaches=teach is not None)
+    folder = out or f"proof-{proof.digest[:8]}"
+    _check_extent(proof, stones, folder)
+    if teach is not None:
+        _teach(proof, stones, folder, teach, jobs)
+    else:
+        _prove(proof, stones, folder, jobs)
 
 
 class _Jobs:
@@ -136,11 +150,7 @@ class _Jobs:
         return walk
 
 
-def _prove(proof: Proof, stones: int | None, out: str, jobs: _Jobs) -> None:
-    from selfplay.cli.data_card import write_card
-    from selfplay.workers.proof.certificate import certificate_of, save
-    from selfplay.workers.proof.mistakes import save_mistakes
-
+def _check_extent(proof: Proof, stones: int | None, out: str) -> None:
     if "://" in out:
         raise InputError("a walk needs a folder of this machine: --out is no URI")
     if stones is not None and stones < proof.first_stones:
@@ -148,21 +158,53 @@ def _prove(proof: Proof, stones: int | None, out: str, jobs: _Jobs) -> None:
             f"--stones {stones} asks nothing: the player is asked first with "
             f"{counted(proof.first_stones, 'stone')}"
         )
+
+
+def _prove(proof: Proof, stones: int | None, out: str, jobs: _Jobs) -> None:
+    from selfplay.workers.proof.certificate import certificate_of, save
+
     folder = Path(out)
     walk = jobs.walk(proof, folder / "walk", stones)
     file = folder / "certificate.json"
     certificate = certificate_of(walk)
     save(certificate, file)
-    dataset = save_mistakes(proof, walk.folder, out)
-    if dataset is not None:
-        write_card(dataset)
     _print_verdict(walk, certificate, as_json=jobs.as_json)
     if not jobs.as_json:
         print(f"{printable(str(file))}: repeat it with `selfplay prove --check`")
-        if dataset is not None:
-            print(f"{dataset.place}: {counted(dataset.positions, 'mistake')} as a run")
+    _save_mistakes(proof, walk, out, jobs)
     if walk.mistakes:
         raise typer.Exit(1)
+
+
+def _teach(proof: Proof, stones: int | None, out: str, file: str, jobs: _Jobs) -> None:
+    from selfplay.pipeline.teaching import check_can_be_taught, taught_model
+    from selfplay.train.model import ready_to_write
+
+    check_can_be_taught(proof.player)
+    ready_to_write(file)
+    walk = jobs.walk(proof, Path(out) / "walk", stones)
+    model = taught_model(proof, walk.folder)
+    model.save(file)
+    taught = len(model.taught or ())
+    if jobs.as_json:
+        record = {"event": "taught", "model": file, "fingerprint": model.fingerprint}
+        print(json.dumps({**record, "taught": taught, "whole": walk.is_whole}))
+    else:
+        print(f"{printable(file)}: the tree, taught {counted(taught, 'position')}")
+        print(f"prove it with: selfplay prove tree:{printable(file)}")
+    _save_mistakes(proof, walk, out, jobs)
+
+
+def _save_mistakes(proof: Proof, walk: Walk, out: str, jobs: _Jobs) -> None:
+    from selfplay.cli.data_card import write_card
+    from selfplay.workers.proof.mistakes import save_mistakes
+
+    dataset = save_mistakes(proof, walk.folder, out)
+    if dataset is None:
+        return
+    write_card(dataset)
+    if not jobs.as_json:
+        print(f"{dataset.place}: {counted(dataset.positions, 'mistake')} as a run")
 
 
 def _check(file: Path, player: str | None, jobs: _Jobs) -> None:

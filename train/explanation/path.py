@@ -45,11 +45,18 @@ class Explanation:
     """The node that the move reached."""
     level: int | None = None
     """The level at which the move was drawn; None is the strongest."""
+    is_taught: bool = False
+    """Whether the move was taught for this position, whatever its rating."""
 
     @cached_property
     def reasons(self) -> Reasons:
         """What the move does, in the terms of players. At a level nobody knows what it would have
         drawn elsewhere; and of a worse move, that its rating decided would be false."""
+        if self.is_taught and self.move != self.best:
+            remark = (
+                f"It was taught this position: by its ratings it would play column {self.best + 1}"
+            )
+            return Reasons(self.position, self.move, remark=f"{remark}, and give something away.")
         if self.level is None:
             return Reasons(self.position, self.move, self.shares, self._moves)
         if self.move == self.best:
@@ -58,7 +65,7 @@ class Explanation:
 
     @cached_property
     def best(self) -> int:
-        """The move of the strongest level."""
+        """The move of the strongest level by its ratings."""
         return best_move(self.position, self._scores)
 
     @property
@@ -79,9 +86,10 @@ class Explanation:
             np.array([getattr(position, name) for position in positions], np.uint64)
             for name in ("own", "mask")
         )
-        scores = self.model.scores(own, mask)
-        moves: list[int] = best_moves(self.model.board, own, mask, scores).tolist()
-        return moves
+        board = self.model.board
+        moves = best_moves(board, own, mask, self.model.scores(own, mask))
+        found: list[int] = self.model.with_taught(moves[:, None], own, mask)[:, 0].tolist()
+        return found
 
     @cached_property
     def path(self) -> tuple[str, ...]:
@@ -119,7 +127,8 @@ class Explanation:
 
     @property
     def decided_by(self) -> str | None:
-        """What else than its rating decides for the move; None if that does, or the level."""
+        """What else than its rating decides for the move; None if that does, or the level, or
+        that it was taught."""
         return decided_by(self.position, self._scores) if self.move == self.best else None
 
     @cached_property

@@ -50,17 +50,21 @@ _FORGETS_AFTER = 64
 
 
 def mistake_type(board: Board) -> np.dtype[np.void]:
-    """A mistake: the row of its position, which image, its move, the value before and after it, and
-    the value of every column."""
+    """A mistake: the row of its position, which image, its move, the value before and after it,
+    the value of every column, and the move that was taught."""
     fields = [("key", "<u8"), ("image", "u1"), ("move", "i1"), ("value", "i1"), ("after", "i1")]
-    return np.dtype([*fields, ("values", "i1", board.columns)])
+    return np.dtype([*fields, ("values", "i1", board.columns), ("taught", "i1")])
 
 
 class Judge:
     """Asks a player in positions of a level, and judges its moves."""
 
-    def __init__(self, board: Board, asking: Asking, solver: Solver) -> None:
+    def __init__(
+        self, board: Board, asking: Asking, solver: Solver, *, teaches: bool = False
+    ) -> None:
+        """If it teaches, a mistake is replaced by a move that keeps the value."""
         self._board, self._asking, self._solver = board, asking, solver
+        self._teaches = teaches
         self.player_seconds = self.solver_seconds = 0.0  # of the processor
 
     def judge(self, asked: Array) -> tuple[Array, Array, Array]:
@@ -73,19 +77,36 @@ class Judge:
         start = time.process_time()
         rows["value"] = self._values(asked)
         rows["judged"] = Judged.NOT_ASKED
+        mistakes, following = self._all_decisions(rows, np.arange(len(rows)))
+        if self._teaches and len(mistakes):
+            wrong = self._teach(rows, mistakes)
+            following = np.concatenate((following, self._all_decisions(rows, wrong)[1]))
+        self.solver_seconds += time.process_time() - start
+        return rows, mistakes, unique(following)
+
+    def _teach(self, rows: Array, mistakes: Array) -> Array:
+        """Put a move that keeps the value in the place of each mistake; which rows these are."""
+        columns = mistakes["values"] == mistakes["value"][:, None]
+        mistakes["taught"] = self._asking.moves_among(mistakes["key"], columns)
+        wrong = np.searchsorted(rows["key"], mistakes["key"])
+        moves = rows["moves"][wrong]
+        rows["moves"][wrong] = np.where(moves < 0, moves, mistakes["taught"][:, None])
+        return np.unique(wrong)
+
+    def _all_decisions(self, rows: Array, among: Array) -> tuple[Array, Array]:
+        """Judge the moves of these rows in both images; the mistakes, and what follows."""
         # In both images it is one decision if the moves are images of each other.
-        first, second = rows["moves"][:, 0], rows["moves"][:, 1]
+        first, second = rows["moves"][among, 0], rows["moves"][among, 1]
         both = np.where(first == second, ITSELF | IMAGE, ITSELF)
         mistakes, following = [], []
-        for move, images, which in (
+        for moves, images, is_asked in (
             (first, both, first >= 0),
-            (second, np.full(len(rows), IMAGE), (second >= 0) & (second != first)),
+            (second, np.full(len(among), IMAGE), (second >= 0) & (second != first)),
         ):
-            made = self._decisions(rows, move, images, np.flatnonzero(which))
+            made = self._decisions(rows, among[is_asked], moves[is_asked], images[is_asked])
             mistakes.append(made[0])
             following.append(made[1])
-        self.solver_seconds += time.process_time() - start
-        return rows, np.concatenate(mistakes), unique(np.concatenate(following))
+        return np.concatenate(mistakes), np.concatenate(following)
 
     def _values(self, asked: Array) -> Array:
         """The game values: none is below its bound."""
@@ -98,10 +119,10 @@ class Judge:
         return value
 
     def _decisions(
-        self, rows: Array, moves: Array, images: Array, which: Array
+        self, rows: Array, which: Array, moves: Array, images: Array
     ) -> tuple[Array, Array]:
         """Judge these moves, which are made in these images; the mistakes, and what follows."""
-        board, value, moves, images = self._board, rows["value"][which], moves[which], images[which]
+        board, value = self._board, rows["value"][which]
         own, mask = stones_of(board, rows["key"][which])
         stone = stone_in(board, mask, moves)
         own_after, mask_after = own ^ mask, mask | stone

@@ -53,6 +53,11 @@ class Asking:
                 raise PlayerError(f"{self._name} plays a column that is full or not there")
         return moves
 
+    def moves_among(self, keys: Array, columns: Array) -> Array:
+        """int [position]: of these columns, the one that a tree rates best."""
+        assert isinstance(self._player, Batched)
+        return self._player.moves_among(*stones_of(self._board, keys), columns)
+
     def _decided(self, own: Array, mask: Array, arises: Array) -> Array:
         board = self._board
         found = np.zeros((len(own), 2), np.int64)

@@ -38,9 +38,13 @@ class Proof:
     """The moves that lead to it."""
     side: int
     """The player's: 1, who moves first in a game, or 2."""
+    teaches: bool = False
+    """Whether it is no proof: mistakes are replaced by moves that keep the value."""
 
     @classmethod
-    def of(cls, player: str, board: Board, start: str, side: int) -> Proof:
+    def of(
+        cls, player: str, board: Board, start: str, side: int, *, teaches: bool = False
+    ) -> Proof:
         """Refuses what cannot be proven; opens the file of a tree."""
         if not board.fits_word:
             raise InputError(
@@ -52,7 +56,7 @@ class Proof:
         position = Position.parse(start, board)
         if position.is_over:
             raise InputError(f"{quoted(start)} is a finished game: there is nothing to prove")
-        return cls(spec.complete, board, position.notation or "", side)
+        return cls(spec.complete, board, position.notation or "", side, teaches)
 
     @property
     def position(self) -> Position:
@@ -74,6 +78,7 @@ class Proof:
             "connect": self.board.connect,
             "from": self.start,
             "as": {FIRST: "first", SECOND: "second"}[self.side],
+            **({"teaches": True} if self.teaches else {}),
         }
 
     @property
@@ -111,7 +116,7 @@ class LevelJob:
 
         def make(part: int) -> Receipt:
             start, busy_before = time.perf_counter(), time.process_time()
-            judge = Judge(board, asking, solver)
+            judge = Judge(board, asking, solver, teaches=self.proof.teaches)
             rows, mistakes, following = judge.judge(level.asked(self.starts, part))
             busy = time.process_time() - busy_before
             spent = judge.player_seconds, judge.solver_seconds, busy
