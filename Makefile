@@ -5,7 +5,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart test quick test-cluster fuzz check coverage check-lowest check-wheel format reference picture evaluation-set \
-	bench leaderboard constraints clean browser
+	bench leaderboard constraints clean browser web-pictures
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -48,6 +48,9 @@ coverage: .venv/test  ## run all tests, and refuse less coverage than pyproject.
 
 picture: .venv/installed  ## draw the game in the README
 	$(BIN)/python -m scripts.picture docs/play.svg
+
+web-pictures: .venv/installed  ## take the pictures of the browser's pages, with Playwright and Chromium
+	$(BIN)/python -m scripts.web_pictures docs
 
 evaluation-set: .venv/installed  ## build the evaluation set of 7x6 with new positions: hours
 	$(BIN)/selfplay evaluation build --positions 20000 --plies 8-30 --seed 2001 --out train/evaluation/data/new-7x6.npz

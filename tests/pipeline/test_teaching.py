@@ -1,0 +1,59 @@
+"""A tree that is taught on a walk never gives the value away on it again, and says what it was
+taught."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from selfplay.game.position import FIRST, SECOND, Position
+from selfplay.registry import PlayerSpec
+from selfplay.storage.dataset import Dataset
+from selfplay.train.model import Model
+from tests.cli.command import json_lines, run
+from tests.workers.proof.test_walk import SYMMETRIC, random_tree
+
+
+@pytest.mark.parametrize("side", [FIRST, SECOND])
+def test_a_taught_tree_is_proven(tmp_path: Path, side: int) -> None:
+    tree, taught = random_tree(tmp_path, 3), str(tmp_path / "taught")
+    who = "--as", "first" if side == FIRST else "second"
+    arguments = "--from", SYMMETRIC, *who, "--workers", "0", "--json"
+    wrong = run("prove", tree, *arguments, "--out", str(tmp_path / "wrong"))
+    assert wrong.returncode == 1
+    done = run("prove", tree, *arguments, "--teach", taught, "--out", str(tmp_path / "walk"))
+    assert done.returncode == 0, done.stderr
+    said = json_lines(done.stdout)[-1]
+    assert (said["event"], said["whole"]) == ("taught", True)
+    model = Model.load(taught)
+    assert model.taught is not None
+    assert said["taught"] == len(model.taught) >= json_lines(wrong.stdout)[-1]["mistakes"] > 0
+    assert Dataset(str(tmp_path / "walk")).positions >= len(model.taught)
+    right = run("prove", f"tree:{taught}", *arguments, "--out", str(tmp_path / "right"))
+    verdict = json_lines(right.stdout)[-1]
+    assert (right.returncode, verdict["verdict"], verdict["mistakes"]) == (0, "proven", 0)
+
+
+def test_it_says_what_it_was_taught(tmp_path: Path) -> None:
+    tree, taught = random_tree(tmp_path, 3), str(tmp_path / "taught")
+    arguments = "--from", SYMMETRIC, "--as", "second", "--workers", "0", "--stones", "23"
+    walk = str(tmp_path / "walk")
+    assert run("prove", tree, *arguments, "--teach", taught, "--out", walk).returncode == 0
+    rows = next(Dataset(walk).rows())[1]
+    (own, *_), (mask, *_) = rows.stones(Model.load(taught).board)
+    position = Position(Model.load(taught).board, int(own), int(mask), None)
+    moves = []
+    for player in (tree, f"tree:{taught}"):
+        why = PlayerSpec.parse(player).build(position.board).decide(position).why
+        moves.append(why.move)
+    remark, first, *_ = why.reasons.sentences()
+    assert moves[0] != moves[1]
+    assert remark == (
+        f"It was taught this position: by its ratings it would play column {moves[0] + 1}, "
+        "and give something away."
+    )
+    assert first.startswith(f"Column {moves[1] + 1} ")
+    refused = run("prove", "centre", "--teach", taught, "--workers", "0")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert "only a tree can be taught" in refused.stderr
