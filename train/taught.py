@@ -60,7 +60,7 @@ class TaughtMoves:
 
     @staticmethod
     def size(count: int) -> int:
-        """The bytes of so many."""
+        """The bytes of this many positions."""
         return count * _ROW.itemsize
 
     @classmethod

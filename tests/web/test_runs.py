@@ -143,7 +143,7 @@ def test_what_is_broken_is_said_and_the_rest_works(tmp_path: Path) -> None:
     assert games["next"] is None
     found = ask(place, "status")
     lines = [what if n is None else f"part-0000{n}.parquet: {what}" for n, what in told]
-    # Without its end, a file is no Parquet file at first sight, and cannot be read at the second.
+    # A file without its end is no Parquet file, and is refused when it is read.
     lines[2] = lines[2].replace("it cannot be read", "it is no Parquet file")
     assert found["problems"] == lines[:3]
     assert found["more_problems"] == 1

@@ -9,7 +9,7 @@ export class TreeView {
     root.addEventListener("keydown", (event) => this.#press(event));
   }
 
-  // The children of every node on a path, of which the last is selected and opened.
+  // Draw the children of every node on a path; the last node is selected and opened.
   show(top, { path, levels }) {
     path.forEach((node, depth) => this.children.set(node, levels[depth]));
     for (const node of path) this.open.add(node);

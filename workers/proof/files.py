@@ -34,9 +34,10 @@ from selfplay.workers.proof.positions import ASKED, unique
 
 _MOST_BYTES = 1 << 30
 _SAMPLED = 64
-"""Every so many keys of the next level decide where its parts begin."""
+"""One key in 64 of the next level is kept, to decide where its parts begin."""
 _WAYS = ((10, 64), (14, 1 << 11), (256, 1 << 16))
-"""With up to so many stones a part is reached in about so many ways: minutes of work at most."""
+"""The most stones of a level, and how many positions a part has there before duplicates are
+removed: minutes of work at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def what(solver: Solver, position: Position, after: Position) -> str:
 
 
 def walked(proof: Proof, folder: Path, most: int | None = None, at_once: int = 1000) -> Walk:
-    """A complete walk, stopped after every so many parts."""
+    """A complete walk, stopped and resumed after `at_once` parts each time."""
     asking = Asking(PlayerSpec.parse(proof.player), proof.board)
     for _ in range(1000):
         walk = Walk(proof=proof, folder=folder, most_stones=most)
