@@ -86,9 +86,8 @@ def create_app(
             await answering.close()
 
     async def players(_request: Request) -> Response:
-        opened = background.opened
-        trees, tournaments = [BUNDLED, *opened.models], list(opened.tournaments)
-        return JSONResponse({"trees": trees, "players": OFFERED, "tournaments": tournaments})
+        trees = [BUNDLED, *background.opened.models]
+        return JSONResponse({"trees": trees, "players": OFFERED})
 
     async def position(request: Request) -> Response:
         return JSONResponse(api.position(await _question(request, api.Question)))

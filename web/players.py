@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath
 
@@ -23,26 +23,26 @@ _LONGEST = 200
 
 def names_of(models: Sequence[str]) -> dict[str, str]:
     """A name for each model file, which is a player on the page."""
-    named = short_names(models)
+    named = short_names(models, {"human", BUNDLED, *_KINDS})
     for name, model in named.items():
-        if name in ("human", BUNDLED, *_KINDS) or not set(name).isdisjoint(":,#&="):
+        if not set(name).isdisjoint(":,#&="):
             raise InputError(
-                f"the model {quoted(model, 200)} would be called {quoted(name)} on the page, which "
-                "names another player, or has one of the signs : , # & ="
+                f"the model {quoted(model, 200)} would be called {quoted(name)} on the page: a "
+                "player's name has none of the signs : , # & ="
             )
     return named
 
 
-def short_names(locations: Sequence[str]) -> dict[str, str]:
+def short_names(locations: Sequence[str], taken: Collection[str] = ()) -> dict[str, str]:
     """A name for each file or folder: its own; after its folder's, if another has that."""
     named: dict[str, str] = {}
     for location in dict.fromkeys(locations):
         path = PurePosixPath(location.partition("?")[0])
         name = own = printable(path.name) or "run"
-        if name in named:
-            name = own = f"{printable(path.parent.name)}-{own}"
+        if name in named or name in taken:
+            name = own = f"{printable(path.parent.name)}-{own}".removeprefix("-")
         number = 1
-        while name in named:
+        while name in named or name in taken:
             number += 1
             name = f"{own}-{number}"
         named[name] = location

@@ -301,9 +301,10 @@ def test_models_have_names_not_paths() -> None:
         "a-mine",
         "x-mine",
     ]
-    for wrong in (["tree"], ["a/mcts"], ["a/x,y"], ["a/human"]):
-        with pytest.raises(InputError, match="would be called"):
-            names_of(wrong)
+    # No name of another player.
+    assert list(names_of(["tree", "a/tree", "a/human"])) == ["tree-2", "a-tree", "a-human"]
+    with pytest.raises(InputError, match="would be called"):
+        names_of(["a/x,y"])
 
 
 def test_memory_is_bounded() -> None:

@@ -40,6 +40,10 @@ def test_a_move_that_gives_the_win_away_waits(page: Page, address: str) -> None:
     warning = page.locator("#warning")
     warning.get_by_text(" away.").wait_for()
     assert page.locator("#log li").count() == len(CONTESTED) + 1
+    # It is no move yet: not of the address, nor to review or to undo.
+    for key in "vxu":
+        page.keyboard.press(key)
+    assert (warning.is_visible(), page.url) == (True, start)
     page.keyboard.press(str(right))
     assert "Take your move back" in page.locator("#alert").inner_text()
     page.keyboard.press("Enter")  # the focus is on Take it back
@@ -131,6 +135,9 @@ def test_levels_and_boards_ask_no_other_machine(browser: Browser, address: str) 
     page.locator("#opinion-playing").check()
     page.locator("#legend", has_text="small thinks").wait_for()
     assert page.locator(".opinion").count() == 7
+    page.keyboard.press("v")  # a review has the board, without opinions
+    assert page.locator("#legend").is_hidden()
+    page.keyboard.press("Escape")
     page.locator("#o-level").select_option("2")
     assert page.url == f"{address}#moves=44&x=human&o=small:level=2"
     page.locator("#choice summary").click()
@@ -140,9 +147,23 @@ def test_levels_and_boards_ask_no_other_machine(browser: Browser, address: str) 
     page.locator("#start").click()
     page.locator(".column").nth(5).wait_for(state="detached")
     assert page.locator(".column").count() == 5
+    assert page.locator("#choice summary").inner_text() == "Board 5x4, 3 in a row"
     assert "o=mcts:10000&board=5x4&connect=3" in page.url
     assert "small" not in page.locator("#o").inner_text()
     assert page.locator("#o-level").is_hidden()
     assert len(asked) > 10
     assert [url for url in asked if not url.startswith(address)] == []
     page.close()
+
+
+def test_a_browser_may_forbid_to_keep_anything(page: Page, address: str) -> None:
+    forbid = (
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('forbidden') }})"
+    )
+    page.add_init_script(forbid)
+    page.goto(f"{address}#x=human&o=random")
+    page.locator("#values").uncheck()
+    page.keyboard.press("4")
+    wait_for_moves(page, 2)
+    page.keyboard.press("x")
+    page.locator("#status", has_text="No puzzles yet").wait_for()

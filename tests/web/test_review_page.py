@@ -138,6 +138,7 @@ def test_a_server_that_died_goes_on_from_the_address(browser: Browser) -> None:
         process.wait()
         page.keyboard.press("5")
         page.locator("#alert", has_text="is `selfplay web` still running?").wait_for()
+        assert page.locator("#alert").inner_text().endswith("running?")
     left = page.url
     assert re.search(r"#moves=443\d5&", left)
     with serving("--port", str(urlsplit(address).port)) as (_, again):

@@ -53,7 +53,7 @@ def test_it_sees_a_run_grow_and_agrees_with_info(page: Page, tmp_path: Path) -> 
 def test_a_game_opens_on_the_board(page: Page) -> None:
     page.locator("#games button", has_text="2").first.click()
     page.locator("#game-title", has_text="In game 2").wait_for()
-    cells = page.locator("#games tbody tr").nth(2).locator("td").all_inner_texts()
+    cells = page.locator("#games tbody tr").nth(2).locator("th, td").all_inner_texts()
     opening, moves = cells[3], cells[-1]
     for _ in moves[int(opening) :]:
         page.locator("#forth").click()

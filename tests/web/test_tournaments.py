@@ -117,7 +117,7 @@ def test_a_question_out_of_bounds_is_refused(
     assert answer.status_code == 400, answer.text
     assert set(answer.json()) == {"error"}
     assert len(answer.text) < 400
-    assert client.get("/api/players").json()["tournaments"] == ["cup"]
+    assert client.get("/api/opened").json()["tournaments"] == ["cup"]
 
 
 def damaged(content: dict[str, Any]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import { element, svg } from "./dom.js";
 
-const SIDES = ["", "first", "second"];
+export const SIDES = ["", "first", "second"];
 
 export const circle = (name, r) => svg("circle", { class: name, r });
 

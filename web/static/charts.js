@@ -1,32 +1,9 @@
 // Bars as SVG, with the same numbers as a table.
 
-import { element, svg } from "./dom.js";
+import { element, scrolling, svg, table } from "./dom.js";
+import { counted } from "./words.js";
 
 const [WIDTH, HEIGHT, FOOT, HEAD, MOST_LABELS] = [320, 100, 14, 12, 14];
-
-export const number = (value) => value.toLocaleString("en");
-export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
-
-export function table(header, rows, title = "") {
-  const row = (tag, contents) => {
-    const made = element("tr", "");
-    for (const content of contents) {
-      const cell = element(tag, "");
-      cell.append(content);
-      made.append(cell);
-    }
-    return made;
-  };
-  const [head, body] = [element("thead", ""), element("tbody", "")];
-  head.append(row("th", header));
-  body.append(...rows.map((texts) => row("td", texts)));
-  const made = element("table", "");
-  if (title) made.append(element("caption", title));
-  made.append(head, body);
-  const scrolls = element("div", "", { className: "scrolls" });
-  scrolls.append(made);
-  return scrolls;
-}
 
 // A figure of stacked bars: `rows` are [label, numbers], as many numbers as `names`.
 export function bars(title, unit, names, rows) {
@@ -42,11 +19,11 @@ export function bars(title, unit, names, rows) {
     made.textContent = content;
     drawing.append(made);
   };
-  text(number(most), 0, HEAD - 3, "start");
+  text(counted(most), 0, HEAD - 3, "start");
   drawing.append(svg("path", { class: "grid", d: `M0 ${HEAD}H${WIDTH}M0 ${HEAD + HEIGHT}H${WIDTH}` }));
   rows.forEach(([label, values], place) => {
     let top = HEAD + HEIGHT;
-    const facts = values.map((value, part) => `${number(value)} ${names[part]}`).join(", ");
+    const facts = values.map((value, part) => `${counted(value)} ${names[part]}`).join(", ");
     const hint = svg("title", {});
     hint.textContent = `${unit} ${label}: ${facts}`;
     const bar = svg("g", {}, hint);
@@ -61,7 +38,7 @@ export function bars(title, unit, names, rows) {
   });
   const caption = element("figcaption", title);
   if (names.length > 1) {
-    const legend = element("span", " from below: ", { className: "legend" });
+    const legend = element("span", "; from below: ", { className: "legend" });
     names.forEach((name, part) => {
       const both = element("span", "", { className: "named" });
       both.append(element("span", "", { className: `key part${part}` }), name);
@@ -70,8 +47,8 @@ export function bars(title, unit, names, rows) {
     caption.append(legend);
   }
   const twin = element("details", "");
-  const numbers = rows.map(([label, values]) => [label, ...values.map(number)]);
-  twin.append(element("summary", "as a table"), table([unit, ...names], numbers));
+  const numbers = rows.map(([label, values]) => [label, ...values.map(counted)]);
+  twin.append(element("summary", "as a table"), scrolling(table(title, [unit, ...names], numbers)));
   figure.append(caption, drawing, twin);
   return figure;
 }

@@ -2,12 +2,11 @@
 
 import { formatAddress } from "./address.js";
 import { BoardView } from "./board.js";
-import { number, percent, table } from "./charts.js";
-import { element } from "./dom.js";
-import { scan } from "./games.js";
+import { button, scrolling, table } from "./dom.js";
+import { readSoFar, scan } from "./games.js";
 import { Board, Position } from "./rules.js";
 import { askRun } from "./server.js";
-import { tableOf } from "./words.js";
+import { counted, percent, tableOf } from "./words.js";
 
 const SAMPLES = 5;
 const part = (id) => document.getElementById(id);
@@ -89,7 +88,7 @@ export class Explorer {
     if (row) {
       const played = row.played === null ? "none was played" : `column ${row.played + 1} was played`;
       part("game-title").textContent =
-        `In game ${number(game.game)}: the teacher's move is column ${row.move + 1}; ${played}`;
+        `In game ${counted(game.game)}: the teacher's move is column ${row.move + 1}; ${played}`;
     }
     const visits = row?.visits.some((count) => count) ? row.visits : null;
     part("row").replaceChildren(...(row ? tableOf({ ...row, visits }) : []));
@@ -97,25 +96,19 @@ export class Explorer {
   }
 
   #drawCounts() {
-    const link = (text, act) => {
-      const button = element("button", text, { type: "button" });
-      button.addEventListener("click", act);
-      return button;
-    };
     const rows = this.columns.flatMap((found, column) => {
       if (!found.played && !found.chosen) return [];
-      const button = link(column + 1, () => this.#play(column));
+      const play = button(column + 1, () => this.#play(column));
       const ended = found.wins + found.draws + found.losses;
-      return [[button, ...["played", "chosen", "wins", "draws", "losses"].map((key) => number(found[key])),
-        ended ? percent((found.wins + found.draws / 2) / ended, 0) : ""]];
+      return [[play, ...["played", "chosen", "wins", "draws", "losses"].map((key) => counted(found[key])),
+        ended ? percent((found.wins + found.draws / 2) / ended) : ""]];
     });
     const header = ["column", "played", "teacher", "won", "drawn", "lost", "score"];
-    part("explored").replaceChildren(...(rows.length ? [table(header, rows)] : []));
+    part("explored").replaceChildren(...(rows.length ? [scrolling(table("Columns played", header, rows))] : []));
     part("read").hidden = this.next === null;
     part("read").textContent = this.isReading ? "Stop" : "Go on";
-    const games = this.samples.map((game) => link(number(game), () => this.showGame(game)));
+    const games = this.samples.map((game) => button(counted(game), () => this.showGame(game)));
     part("samples").replaceChildren(...(games.length ? ["such as in game ", ...games] : []));
-    part("seen").textContent = `Occurrences, mirror images too: ${number(this.count)}; `
-      + `${number(this.read)} of ${number(this.shards ?? 0)} shards read so far`;
+    part("seen").textContent = `Occurrences, mirror images too: ${counted(this.count)}; ${readSoFar(this)}`;
   }
 }

@@ -1,8 +1,8 @@
 // The games of a run: which, page by page.
 
-import { number, table } from "./charts.js";
-import { element } from "./dom.js";
+import { button, scrolling, table } from "./dom.js";
 import { askRun } from "./server.js";
+import { counted } from "./words.js";
 
 const PAGE = 50;
 const part = (id) => document.getElementById(id);
@@ -17,6 +17,10 @@ export async function scan(what, question, at, signal, isEnough) {
   }
   return at;
 }
+
+// How far a scan has come.
+export const readSoFar = ({ next, read, shards = 0 }) => (next === null ? "all shards are read"
+  : `${counted(read)} of ${counted(shards)} shards read so far`);
 
 export class Games {
   constructor(run, { players }, said, look) {
@@ -75,18 +79,15 @@ export class Games {
 
   #draw() {
     const rows = this.found.map((game) => {
-      const button = element("button", number(game.game), { type: "button" });
-      button.addEventListener("click", () => this.look(game.game));
-      return [button, RESULTS[game.result], game.stones ?? "", game.opening, game.mistakes,
+      const look = button(counted(game.game), () => this.look(game.game));
+      return [look, RESULTS[game.result], game.stones ?? "", game.opening, game.mistakes,
         ...(this.players ? game.players.map((name) => name.split(",")[0]) : []), game.moves ?? ""];
     });
     const sides = this.players ? ["first", "second"] : [];
     const header = ["game", "result", "stones", "opening", "mistakes", ...sides, "moves"];
-    part("games").replaceChildren(...(rows.length ? [table(header, rows)] : []));
+    part("games").replaceChildren(...(rows.length ? [scrolling(table("Games found", header, rows))] : []));
     part("more").hidden = this.next === null;
     part("more").textContent = this.isReading ? "Stop" : "Go on";
-    const where = this.next === null ? "all shards are read"
-      : `${number(this.read)} of ${number(this.shards ?? 0)} shards read so far`;
-    part("found").textContent = `${number(this.found.length)} games; ${where}`;
+    part("found").textContent = `${counted(this.found.length)} games; ${readSoFar(this)}`;
   }
 }

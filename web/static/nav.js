@@ -11,7 +11,8 @@ const PAGES = [
 ];
 
 const pages = document.getElementById("pages");
-const opened = await askOpened();
+// Without an answer the page itself says so.
+const opened = await askOpened().catch(() => ({ runs: [], tournaments: [] }));
 const links = PAGES.filter(([, , isThere]) => isThere(opened)).map(([title, href]) => {
   const link = element("a", title, { href });
   if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");

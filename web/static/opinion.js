@@ -1,9 +1,9 @@
 // What a player thinks of each column, beside what the column is worth.
 
-import { parted } from "./seats.js";
+import { worthOf } from "./results.js";
+import { HUMAN, parted } from "./seats.js";
 import { ask } from "./server.js";
 
-const WORTH = { loss: 0, draw: 1, win: 2 };
 const FORMS = [
   ["ratings", (share) => `${Math.round(100 * share)} %`],
   ["value", (number) => number.toFixed(2)],
@@ -18,7 +18,7 @@ const keyOf = ({ board, notation }, player) =>
 // Whose opinion is shown: that of a player of the game, at its best, or of the first tree, or of a
 // search.
 export function whose(players, { trees }) {
-  const player = players.findLast((one) => one !== "human");
+  const player = players.findLast((one) => one !== HUMAN);
   return parted(player ?? trees[0] ?? "mcts:1000").name;
 }
 
@@ -37,7 +37,7 @@ function opinionOf(record, results = []) {
   const [name, form] = FORMS.find(([key]) => record[key]?.some((one) => one !== null)) ?? [];
   if (!name) return null;
   const numbers = record[name];
-  const worth = numbers.map((_, column) => WORTH[results[column]?.split(" ")[0]]);
+  const worth = numbers.map((_, column) => worthOf(results[column]));
   const isAgainst = (column, than) => numbers.some((number, other) =>
     number !== null && worth[column] !== undefined && worth[other] !== undefined
     && than(numbers[column], number) && than(worth[other], worth[column]));

@@ -45,10 +45,12 @@ function changed(isHeld = false) {
   const signal = askAnew();
   reasons = null;
   showsLine = false;
-  if (!isHeld) study.changed(game);
+  if (!isHeld) {
+    study.changed(game);
+    history.replaceState(null, "", formatAddress(game));
+  }
   warning.close();
   board.mark([]);
-  history.replaceState(null, "", formatAddress(game));
   alertWith("");
   draw();
   return signal;
@@ -59,7 +61,8 @@ function draw() {
   const view = shownPosition();
   const last = view.moves.at(-1);
   const found = isOn("values") && view === position ? valuesKnown(position) : [];
-  const thinks = wantsOpinion() && view === position && whose(game.players, offered);
+  const thinks = !study.open && wantsOpinion() && view === position && whose(game.players, offered);
+  const opinions = showOpinion(part("legend"), view, thinks, found);
   board.draw(study.open?.scene ?? {
     position: view,
     isTurn: game.isTurn && view === position && !warning.isOpen,
@@ -67,14 +70,16 @@ function draw() {
     marked: reasons?.cells,
     ghosts: showsLine ? lineOf(view, reasons.line) : [],
     results: found,
-    opinions: showOpinion(part("legend"), view, thinks, found),
+    opinions,
   });
   part("status").textContent =
     study.open?.status ?? (warning.isOpen ? "Are you sure?" : statusOf(game, isPaused));
   study.draw();
-  setEnabled("review", study.canReview);
-  setEnabled("undo", game.back > 0);
-  setEnabled("redo", game.undone.length > 0);
+  const isSure = !warning.isOpen; // a held move is not part of the game yet
+  setEnabled("review", isSure && study.canReview);
+  setEnabled("practise", isSure);
+  setEnabled("undo", isSure && game.back > 0);
+  setEnabled("redo", isSure && game.undone.length > 0);
   setEnabled("why", game.lastByPlayer !== null);
   part("why").setAttribute("aria-expanded", String(reasons !== null));
   part("pause").hidden = game.hasPerson && !isPaused;
@@ -262,6 +267,7 @@ async function startOn(chosen, signal) {
   game = new Game({ position, players: seats, seed: Math.floor(Math.random() * SEEDS) });
   isPaused = false;
   part("choice").open = false;
+  showBoard(part("choice"), chosen);
   await goOn();
 }
 

@@ -6,7 +6,7 @@ import { columnsOf, lossOf, RESULTS, signOf } from "./results.js";
 
 export class Practice {
   constructor(root, page) {
-    Object.assign(this, { root, page, puzzles: new Puzzles(localStorage), puzzle: null });
+    Object.assign(this, { root, page, puzzles: new Puzzles(), puzzle: null });
     this.count = element("p", "");
     this.said = statusLine();
     this.next = button("Next puzzle", () => this.#goOn());

@@ -1,6 +1,7 @@
 // The puzzles of a person: positions of mistakes, kept in the browser. What is stored may be broken.
 
 import { Board, Position } from "./rules.js";
+import { recall, store } from "./storage.js";
 
 const KEY = "puzzles";
 export const MOST_PUZZLES = 200;
@@ -8,8 +9,7 @@ export const MOST_PUZZLES = 200;
 const keyOf = ({ board, connect, moves }) => `${board} ${connect} ${moves}`;
 
 export class Puzzles {
-  constructor(storage) {
-    this.storage = storage;
+  constructor() {
     this.isKept = true;
     this.all = this.#stored();
   }
@@ -58,17 +58,12 @@ export class Puzzles {
 
   // A full or forbidden storage keeps them as long as the page is open.
   #save() {
-    try {
-      this.storage.setItem(KEY, JSON.stringify(this.all));
-      this.isKept = true;
-    } catch {
-      this.isKept = false;
-    }
+    this.isKept = store(KEY, JSON.stringify(this.all));
   }
 
   #stored() {
     try {
-      const stored = JSON.parse(this.storage.getItem(KEY) ?? "[]");
+      const stored = JSON.parse(recall(KEY) ?? "[]");
       return stored.filter(isPuzzle).slice(-MOST_PUZZLES);
     } catch {
       return [];

@@ -2,6 +2,11 @@
 
 export const RESULTS = { 1: "win", 0: "draw", "-1": "loss" };
 
+const WORTH = { loss: 0, draw: 1, win: 2 };
+
+// What a result such as "win in 5" is worth beside others; undefined if it is not known.
+export const worthOf = (result) => WORTH[result?.split(" ")[0]];
+
 export const signOf = (side) => (side === 1 ? "●" : "○");
 
 export const countOf = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -47,7 +47,7 @@ export class Review {
     this.at = moves.length;
     this.isDone = false;
     this.isStopped = false;
-    this.draw();
+    this.page.draw();
     this.graph.focus();
   }
 

@@ -1,17 +1,18 @@
 // The page of a run: its progress as it is made, its statistics, its games, its positions.
 
-import { bars, number, percent, table } from "./charts.js";
-import { element } from "./dom.js";
+import { bars } from "./charts.js";
+import { element, scrolling, table } from "./dom.js";
 import { Games } from "./games.js";
 import { Explorer } from "./explorer.js";
-import { askOpened, askRun, Refusal } from "./server.js";
+import { askOpened, askRun, Refusal, sentenceOf } from "./server.js";
+import { counted, percent, rangeOf } from "./words.js";
 
 const part = (id) => document.getElementById(id);
 const run = new URLSearchParams(location.search).get("name");
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 let latest = null;
 let isCounting = false;
-let counted = "";
+let countedOf = "";
 
 // Its two largest units, as the commands say it.
 function duration(seconds) {
@@ -21,7 +22,7 @@ function duration(seconds) {
   return UNITS.slice(first, first + 2).map(([unit, size]) => {
     const count = Math.floor(rest / size);
     rest -= count * size;
-    return `${number(count)} ${unit}`;
+    return `${counted(count)} ${unit}`;
   }).join(" ");
 }
 
@@ -43,26 +44,26 @@ function remaining({ status, resume }) {
 function showStatus(record) {
   latest = record;
   const { status } = record;
-  const of = (some, all) => `${number(some)} of ${number(all)}`;
+  const of = (some, all) => `${counted(some)} of ${counted(all)}`;
   const isRead = record.read === record.files;
   part("progress").max = status.positions_total ?? status.shards_expected;
   part("progress").value = status.positions_total ? status.positions : status.shards;
   part("alert").textContent = "";
   const lines = [...record.problems];
-  if (record.more_problems) lines.push(`and ${number(record.more_problems)} more: selfplay dataset verify`);
+  if (record.more_problems) lines.push(`and ${counted(record.more_problems)} more: selfplay dataset verify`);
   part("problems").replaceChildren(...lines.map((text) => element("li", text)));
   part("problems").hidden = !lines.length;
   showFacts(part("facts"), [
     ["shards", of(status.shards, status.shards_expected)],
     ["games", of(status.games, status.games_expected)],
-    ["positions", number(status.positions)
-      + (status.positions_total ? ` of ${number(status.positions_total)}` : "")],
+    ["positions", counted(status.positions)
+      + (status.positions_total ? ` of ${counted(status.positions_total)}` : "")],
     ["speed", status.complete || !status.positions_per_second ? ""
-      : `${number(Math.round(status.positions_per_second))} positions/s`],
+      : `${counted(Math.round(status.positions_per_second))} positions/s`],
     ["last shard", status.seconds_since_last === null ? ""
       : `${duration(status.seconds_since_last)} ago`],
     ["remaining", isRead ? remaining(record) : `reading: ${of(record.read, record.files)} shards`],
-    ["size", `${number(Math.round(status.bytes / 1000))} kB`],
+    ["size", `${counted(Math.round(status.bytes / 1000))} kB`],
     ["board", `${record.board}, connect ${record.connect}`],
     ["teacher", record.teachers.join(" and ")],
     ["openings", record.opening],
@@ -75,16 +76,16 @@ function showStatus(record) {
 // Have the shards counted that are there by now, and show the numbers when all are.
 async function count() {
   const key = `${latest.status.shards} ${latest.status.positions} ${latest.problems}`;
-  if (isCounting || key === counted) return;
+  if (isCounting || key === countedOf) return;
   isCounting = true;
   try {
     for (let info = null; info === null;) {
       const found = await askRun("statistics", { run });
       info = found.info;
-      part("counted").textContent = `${number(found.read)} of ${number(found.shards)} shards are counted`;
+      part("counted").textContent = `${counted(found.read)} of ${counted(found.shards)} shards are counted`;
       if (info) showStatistics(info, found.quality);
     }
-    counted = key;
+    countedOf = key;
   } finally {
     isCounting = false;
   }
@@ -98,13 +99,13 @@ function series(counts) {
 
 function showStatistics(info, quality) {
   const games = info.results.wins + info.results.draws + info.results.losses;
-  const share = (some) => percent(some / Math.max(1, games));
+  const share = (some) => percent(some / Math.max(1, games), 1);
   showFacts(part("totals"), [
-    ["games", number(info.games)],
-    ["positions", number(info.positions)],
-    ["unique positions", number(info.unique_positions)],
-    ["unique openings", info.unique_openings === null ? "" : number(info.unique_openings)],
-    ["exact labels", number(info.exact_labels)],
+    ["games", counted(info.games)],
+    ["positions", counted(info.positions)],
+    ["unique positions", counted(info.unique_positions)],
+    ["unique openings", info.unique_openings === null ? "" : counted(info.unique_openings)],
+    ["exact labels", counted(info.exact_labels)],
     ["first player", games ? `wins ${share(info.results.wins)}, draws ${share(info.results.draws)}, `
       + `loses ${share(info.results.losses)}` : ""],
     ["fingerprint", info.fingerprint],
@@ -121,22 +122,25 @@ function showStatistics(info, quality) {
       info.moves.map((many, key) => [column(key), [many]])),
     bars("Lengths of games", "stones", ["games"],
       series(info.lengths).map((stones) => [stones, [info.lengths[stones] ?? 0]])),
-    bars("First player, by the first move after the opening:", "column", ends,
+    bars("First player, by the first move after the opening", "column", ends,
       entries(info.by_first_move).map(([key, result]) => [column(key), ends.map((end) => result[end])])),
-    bars("Positions by stones:", "stones", ["unique", "repeated"],
+    bars("Positions by stones", "stones", ["unique", "repeated"],
       series(info.by_ply).map((stones) => [stones, unique(stones)])),
   ];
   const isOpen = [...part("charts").querySelectorAll("details")].map((one) => one.open);
   part("charts").replaceChildren(...figures);
   part("charts").querySelectorAll("details").forEach((one, place) => { one.open = isOpen[place]; });
-  const cells = ([phase, found]) => [phase, number(found.positions), number(found.contested),
-    number(found.mistakes), found.contested ? percent(found.mistake_rate) : "",
-    found.contested ? found.interval.map((end) => percent(end)).join(" to ") : ""];
-  part("quality").replaceChildren(quality === null
-    ? element("p", "Label quality is not measured: selfplay dataset quality measures it.")
-    : table(["phase", "solved", "contested", "mistakes", "rate", "95 % interval"],
-      [["all", quality], ...entries(quality.by_phase)].map(cells),
-      `Label quality: the teacher against perfect play, ${number(quality.sample)} positions`));
+  const cells = ([phase, found]) => [phase, counted(found.positions), counted(found.contested),
+    counted(found.mistakes), found.contested ? percent(found.mistake_rate, 1) : "",
+    found.contested ? rangeOf(found.interval) : ""];
+  if (quality === null) {
+    const how = "Label quality is not measured: selfplay dataset quality measures it.";
+    return part("quality").replaceChildren(element("p", how));
+  }
+  const title = `Label quality: the teacher against perfect play, ${counted(quality.sample)} positions`;
+  const head = ["phase", "solved", "contested", "mistakes", "rate", "95 % confidence"];
+  const rows = [["all", quality], ...entries(quality.by_phase)].map(cells);
+  part("quality").replaceChildren(element("h3", title), scrolling(table(title, head, rows)));
 }
 
 // An action whose refusal is said at a place of the page.
@@ -146,7 +150,7 @@ const said = (place, action) => async (...given) => {
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refusal)) throw error;
-    part(place).textContent = `${error.message}.`;
+    part(place).textContent = sentenceOf(error);
   }
 };
 const countThem = said("counted", count);

@@ -29,6 +29,9 @@ export function ask(what, { position, player = "tree", seed = 0, ...others }, si
   return post(what, { moves, board, connect, player, seed, ...others }, signal);
 }
 
+// A refusal as a sentence, which may end with a question already.
+export const sentenceOf = ({ message }) => (/[.?!]$/.test(message) ? message : `${message}.`);
+
 // Do what asks the server; a refusal is said, and what was dropped is forgotten.
 export async function attempt(signal, act, say) {
   try {
@@ -36,7 +39,7 @@ export async function attempt(signal, act, say) {
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Refusal)) throw error;
-    say(`${error.message}.`);
+    say(sentenceOf(error));
   }
 }
 

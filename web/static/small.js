@@ -1,9 +1,7 @@
 // A small board to look at: cells row by row from the top left, and a move in question.
 
-import { circle, disc } from "./board.js";
+import { circle, disc, SIDES } from "./board.js";
 import { svg } from "./dom.js";
-
-const SIDES = ["", "first", "second"];
 
 export function smallBoard({ cells, moves, column, to_move: side }, columns) {
   const rows = cells.length / columns;

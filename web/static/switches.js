@@ -1,14 +1,16 @@
 // Switches that are remembered, each by its own name.
 
+import { recall, store } from "./storage.js";
+
 const part = (id) => document.getElementById(id);
 
 export const isOn = (id) => part(id).checked;
 
 // `act` is called after a change.
 export function remember(id, isOnAtFirst, act) {
-  part(id).checked = (localStorage.getItem(id) ?? (isOnAtFirst ? "on" : "off")) === "on";
+  part(id).checked = (recall(id) ?? (isOnAtFirst ? "on" : "off")) === "on";
   part(id).addEventListener("change", () => {
-    localStorage.setItem(id, isOn(id) ? "on" : "off");
+    store(id, isOn(id) ? "on" : "off");
     act();
   });
 }

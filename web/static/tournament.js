@@ -1,7 +1,7 @@
 // The page of a tournament: ratings, scores of every pair, and their games as links to the board.
 
 import { element, link, scrolling, svg, table } from "./dom.js";
-import { attempt, askPlayers, post, Refusal } from "./server.js";
+import { askOpened, attempt, post, Refusal } from "./server.js";
 import { boardAddress, counted, percent, rangeOf } from "./words.js";
 
 const part = (id) => document.getElementById(id);
@@ -106,7 +106,7 @@ part("name").addEventListener("change", () => { location.search = new URLSearchP
 window.addEventListener("hashchange", go);
 
 const opening = attempt(new AbortController().signal, async () => {
-  const { tournaments } = await askPlayers();
+  const { tournaments } = await askOpened();
   name = new URLSearchParams(location.search).get("name") ?? tournaments[0] ?? "";
   part("name").replaceChildren(...tournaments.map((one) => new Option(one, one)));
   part("name").value = name;

@@ -1,14 +1,13 @@
 // "Warn me": a person's move that gives a win or a draw away waits until the person is sure.
 
-const WORTH = { loss: 0, draw: 1, win: 2 };
-const worthOf = (result) => (result ? WORTH[result.split(" ")[0]] : undefined);
+import { worthOf } from "./results.js";
 
 // What a move gives away, by the results of the columns; "" if nothing, or if it is not known.
 export function givenAway(results, column) {
   const known = (results ?? []).map(worthOf);
   const best = Math.max(...known.filter((worth) => worth !== undefined));
   if (known[column] === undefined || known[column] >= best) return "";
-  return `That gives the ${best === WORTH.win ? "win" : "draw"} away.`;
+  return `That gives the ${best === worthOf("win") ? "win" : "draw"} away.`;
 }
 
 // The question and its two answers. It opens with the focus on "Take it back".
