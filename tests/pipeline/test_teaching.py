@@ -11,8 +11,10 @@ from selfplay.game.position import FIRST, SECOND, Position
 from selfplay.registry import PlayerSpec
 from selfplay.storage.dataset import Dataset
 from selfplay.train.model import Model
+from selfplay.workers.proof.certificate import KEPT, certificate_of, load, proof_in
+from tests import ROOT
 from tests.cli.command import json_lines, run
-from tests.workers.proof.test_walk import SYMMETRIC, random_tree
+from tests.workers.proof.test_walk import SYMMETRIC, random_tree, walked
 
 
 @pytest.mark.parametrize("side", [FIRST, SECOND])
@@ -57,3 +59,14 @@ def test_it_says_what_it_was_taught(tmp_path: Path) -> None:
     refused = run("prove", "centre", "--teach", taught, "--workers", "0")
     assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
     assert "only a tree can be taught" in refused.stderr
+
+
+def test_the_certificate_of_the_bundled_tree_is_found_again(tmp_path: Path) -> None:
+    """As far as it takes a second: `selfplay prove --check` repeats the rest."""
+    file = ROOT / "train" / "models" / "base.certificate.json"
+    certificate = load(file)
+    assert (certificate["verdict"], certificate["mistakes"], certificate["stones"]) == (KEPT, 0, 22)
+    walk = walked(proof_in(certificate, file, "tree"), tmp_path / "walk", 4)
+    levels = certificate_of(walk)["levels"]
+    assert certificate["levels"][: len(levels)] == levels
+    assert [level["positions"] for level in levels] == [1, 4, 24]
