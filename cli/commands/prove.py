@@ -88,7 +88,7 @@ def prove(
     progress; the same command resumes, with any number of workers, and a larger --stones goes on
     from where a smaller one ended.
 
-    Example: selfplay prove perfect --board 4x4 --connect 3 --workers 0 --out proof
+    Example: selfplay prove perfect --board 4x4 --connect 3 --workers 0
     """
     from selfplay.workers.proof.walk import Proof
 

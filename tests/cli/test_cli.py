@@ -349,7 +349,7 @@ def test_why_a_tree_moves() -> None:
     assert won.splitlines()[7:] == ["", "Column 4 wins at once: it completes a line."]
     asked = ("explain", "examples/tree", "44352")
     blocked = run(*asked).stdout
-    assert "Column 1 blocks X, who would complete a line there.\nColumn 2 would" in blocked
+    assert "Column 1 blocks X, who would complete a line there.\nColumn 4 would" in blocked
     assert "leaf of" not in blocked
     with_path = run(*asked, "--path").stdout
     assert with_path.startswith(blocked)
@@ -397,7 +397,7 @@ def test_an_explanation_as_json() -> None:
     ratings = record["ratings"]
     assert max(ratings) == ratings[record["move"]]  # type: ignore[call-overload,index]
     assert record["path"]
-    assert (record["motif"], record["cells"], record["line"]) == ("block", [[0, 0]], [1, 0])
+    assert (record["motif"], record["cells"], record["line"]) == ("block", [[0, 0]], [3, 0])
     text = run("explain", "examples/tree", "44352", "--path").stdout
     assert all(sentence in text for sentence in record["sentences"])  # type: ignore[attr-defined]
     assert all(condition in text for condition in record["path"])  # type: ignore[attr-defined]
