@@ -110,7 +110,10 @@ def _in_url(host: str) -> str:
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
+        listening = socket.create_server((host, port), family=family)
+        # asyncio does this only for sockets that name their protocol: answers would wait 40 ms.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
     except OSError as error:
         other = f": try --port {port + 1}" if port < 65535 else ""
         raise InputError(
