@@ -71,3 +71,17 @@ def test_the_certificate_of_the_bundled_tree_is_found_again(tmp_path: Path) -> N
     levels = certificate_of(walk)["levels"]
     assert certificate["levels"][: len(levels)] == levels
     assert [level["positions"] for level in levels] == [1, 4, 24]
+
+
+def test_the_bundled_tree_wins_whatever_is_replied() -> None:
+    """Games against random replies, and replies that build and block: it moves first."""
+    tree = PlayerSpec.parse("tree").build(Position().board)
+    for name, games in (("random", 200), ("greedy", 50), ("mcts:50", 50)):
+        other = PlayerSpec.parse(name).build(Position().board)
+        for seed in range(games):
+            other.new_game(seed)
+            position = Position()
+            while not position.is_over:
+                player = tree if position.to_move == FIRST else other
+                position = position.play(player.decide(position).move)
+            assert position.winner == FIRST, position.notation
